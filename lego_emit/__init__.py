@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .copies import pack as pack
     from .copies import unpack as unpack
     from .formats import catalogue
+    from .inside import assume, jit
     from .kernels import render
     from .movement import bank_conflicts, convert, optimal_swizzle
     from .pattern import Pattern
@@ -43,7 +44,7 @@ use(methods)
 
 # What needs more than the algebra is loaded when it is first used.
 _LAZY = {
-    "AnyRank": "trace.any_rank", "Choice": "algebra.choice", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
+    "AnyRank": "trace.any_rank", "assume": "inside", "jit": "inside", "Choice": "algebra.choice", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Packed": "algebra.packed", "Pattern": "pattern", "Ragged": "trace.ragged", "Strided": "algebra.strided",
     "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement", "copy": "copies",
     "fori_loop": "trace.loops", "generate": "pipeline", "isqrt": "algebra.genp",
@@ -93,12 +94,14 @@ __all__ = [
     "Row",
     "Strided",
     "TileBy",
+    "assume",
     "bank_conflicts",
     "catalogue",
     "convert",
     "fori_loop",
     "generate",
     "isqrt",
+    "jit",
     "optimal_swizzle",
     "recognize",
     "render",

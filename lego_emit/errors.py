@@ -169,6 +169,19 @@ class TemplateError(LegoError, ValueError):
     code = "LE0501"
 
 
+class KernelError(LegoError, ValueError):
+    """A layout in a Python kernel that cannot become index expressions; the message has the file, the line, the
+    column and a caret."""
+
+    code = "LE0502"
+
+
+class StaleLayoutError(LegoError, RuntimeError):
+    """A kernel is launched, and a layout that it was rewritten with has another value now."""
+
+    code = "LE0503"
+
+
 class ToolchainError(LegoError):
     """A toolchain is missing, or refused what was emitted."""
 

@@ -35,7 +35,7 @@ from lego_emit.errors import MovedError, NoAttributeError
 
 NAMES = """
     GroupBy OrderBy TileBy ExpandBy Row Col RegP GenP Strided Linear Lookup Choice AnyRank Ragged Packed Pattern symbols
-    isqrt fori_loop generate render simplify catalogue recognize bank_conflicts optimal_swizzle convert LegoError
+    assume jit isqrt fori_loop generate render simplify catalogue recognize bank_conflicts optimal_swizzle convert LegoError
     LegoWarning
 """.split()
 NOT_BY_STAR = "copy pack unpack".split()  # `import *` must not take the place of others' names

@@ -18,7 +18,7 @@ from ..options import RenderOptions
 from ..project.loading import STDIN, subject, subjects, user_file, with_given
 from .options import options_for
 from .output import print_source
-from .root import main, target_option
+from .root import FAILED, main, target_option
 
 
 @main.command(epilog="lego-emit render copy.cu.j2 --layouts layouts.py -o copy.cu")
@@ -68,6 +68,37 @@ def render(
         click.echo(f"wrote {output}", err=True)
     for condition in text.assumptions:
         click.echo(f"assumes {condition}", err=True)
+
+
+@main.command(epilog="lego-emit rewrite kernels.py -o kernels_made.py")
+@click.argument("file", metavar="FILE.py", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
+@click.option(
+    "--check", is_flag=True, help="Write nothing; end with 1 where the output is another text."
+)
+def rewrite(file: Path, output: Path | None, check: bool) -> None:
+    """Rewrite a file of Python kernels under @lego_emit.jit: layouts become index expressions.
+
+    What was made needs no lego_emit, and its lines have the numbers that they have in FILE.py.
+    """
+    from ..inside.ahead import collecting, rewritten_file
+
+    if output and resolved(output) == resolved(file):
+        raise LegoError(f"-o {output}: the kernels are made of that file; name another one")
+    if check and output is None:
+        raise click.UsageError("--check compares with a file: name it with -o")
+    with redirect_stdout(sys.stderr), collecting() as made, user_file(str(file)) as defined:
+        text = rewritten_file(file, file.read_bytes().decode(), defined, made)
+    if not made:
+        raise LegoError(f"{file} has no function under @lego_emit.jit")
+    if output is None:
+        print_source(text)
+    elif not check:
+        write_all({output: text})
+        click.echo(f"wrote {output}", err=True)
+    elif not output.is_file() or output.read_bytes() != text.encode():
+        click.echo(f"{output} is not what {file} makes now; run this without --check", err=True)
+        sys.exit(FAILED)
 
 
 def _given(texts: Sequence[str]) -> dict[str, int | str]:

@@ -408,7 +408,7 @@ class Names(Kernel):
             said = self._said(names)
             typed = names | (values.keys() & self.typed_names)
             wide = any(self.types[n].most > self._usual.most for n in typed & self.types.keys())
-            key = what, said.key, wide, counted
+            key = what, tuple(map(id, layouts)), said.key, wide, counted
             if key not in self._programs:
                 self._programs[key] = self._made_program(values, layouts, said, wide, counted)
             program, params = self._programs[key]

@@ -95,17 +95,23 @@ class Placed:
         return found if None in numbers or not self._layout.is_concrete else numbers
 
     def in_bounds(self, *indices: Any) -> Value:
-        """Whether each index lies in 0..n - 1: a condition."""
+        """Whether an index holds an element, a condition: each lies in 0..n - 1, and no mask leaves it out."""
         given = self._given(indices, ".in_bounds")
 
         def make() -> Any:
             learn_layout(self._layout, here())
             known = here().analyzer
-            open_ones: list[Any] = []
+            limits: list[Any] = []
             for value, n in zip(given, self._layout.dims, strict=True):
                 i = Expr.of(value.make())
-                conditions = Cond("le", Expr.of(0), i), Cond("lt", i, known.rebuilt(Expr.of(n)))
-                open_ones += [c for c in conditions if known.decide(c) is not True]
+                limits += [Cond("le", Expr.of(0), i), Cond("lt", i, known.rebuilt(Expr.of(n)))]
+            open_ones = [c for c in limits if known.decide(c) is not True]
+            if self._layout.masks:
+                held = _held(self._layout.apply(*self._made(given)))
+                with known.scope():  # an element of the problem has an index within the tiles
+                    known.assume(held)
+                    open_ones = [c for c in open_ones if known.decide(c) is not True]
+                open_ones.append(held)
             return known.simplifier.select(reduce(and_, open_ones), 1, 0) if open_ones else 1
 
         said = f"{self._name}.in_bounds({', '.join(v.said for v in given)})"
@@ -118,13 +124,7 @@ class Placed:
         position = self.apply(*indices)
 
         def make() -> Any:
-            known, found = here().analyzer, Expr.of(position.make())
-            choice = found.single
-            if choice is not None and choice.kind == "select" and known.nonneg(choice.args[1]):
-                condition, _, masked = choice.args
-                if masked.constant == -1:
-                    return known.simplifier.select(condition, 1, 0)
-            return known.simplifier.select(found >= 0, 1, 0)
+            return here().analyzer.simplifier.select(_held(position.make()), 1, 0)
 
         return Test(self._kernel, make, f"{position.said} is there", [position])
 
@@ -194,6 +194,17 @@ class Placed:
             f"{self._name} is a layout, and no index; write {self._name}[..], or "
             f"{self._name}.functions for whole functions"
         )
+
+
+def _held(position: Any) -> Any:
+    """The condition that a position which may be masked is none of -1."""
+    found = Expr.of(position)
+    choice = found.single
+    if choice is not None and choice.kind == "select" and here().analyzer.nonneg(choice.args[1]):
+        condition, _, masked = choice.args
+        if masked.constant == -1:
+            return condition
+    return found >= 0
 
 
 PLACED = [name for name in vars(Placed) if not name.startswith("_")]

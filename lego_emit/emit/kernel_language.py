@@ -1,0 +1,38 @@
+"""What a kernel language in Python says of itself: how it wraps functions, and how it says what is known."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Wrap = Callable[[types.FunctionType], Any]
+
+
+class KernelLanguage:
+    """A language whose kernels are Python functions under a decorator of its own.
+
+    name: as jit(target=..) takes it. target: the printer of its index expressions. index_type: where
+    none is said; None leaves it to the printer. aliases: the modules that printed text names, by the
+    name that it has there. multiple: the statement that says of a name that a number divides it, or
+    "". natural: the functions of the language whose results are at least 0. calls: whether a kernel
+    is launched by a call of the function that jit() returns.
+    """
+
+    name: str
+    target: str
+    index_type: str | None = None
+    aliases: Mapping[str, str] = {}
+    multiple = ""
+    natural: tuple[str, ...] = ()
+    calls = False
+
+    def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
+        """(the plain function of what the language's decorator made, what makes the like of another
+        function); None of all else."""
+        return None
+
+    def is_constant(self, annotation: str) -> bool:
+        """Whether a parameter with this annotation, "" where it has none, keeps its value: conditions
+        on it can be asked for again."""
+        return True

@@ -1,0 +1,241 @@
+"""lego_emit.jit: a kernel in Python with layouts in it."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..emit.kernel_language import KernelLanguage
+from ..errors import KernelError, LegoWarning, StaleLayoutError, brief, did_you_mean, short_repr
+from ..plugins import entries, load
+from .ahead import MADE, Made
+from .made import function_of
+from .outer import Outer
+from .rewriting import Rewriter
+from .source import Source
+
+GROUP = "lego_emit.kernels"
+CHECKS = ("off", "warn", "raise")
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """What jit() has made of a function.
+
+    source: its text without layouts, and without jit's own decorator; assumptions: what its index
+    expressions rest on, as a header says it; layouts: the layouts in it, by name; unchecked: what
+    assume() says of values that no launch is given.
+    """
+
+    source: str
+    assumptions: tuple[str, ...]
+    layouts: Mapping[str, str]
+    unchecked: tuple[str, ...] = ()
+
+
+@brief
+def jit(
+    kernel: Any = None,
+    *,
+    target: str | None = None,
+    assume: Sequence[Any] = (),
+    ranges: Mapping[str, Any] | None = None,
+    index_type: str | None = None,
+    checks: str = "warn",
+) -> Any:
+    """A kernel in Python whose layouts are index expressions.
+
+    kernel: what @triton.jit, @triton.autotune, @numba.njit or @numba.cuda.jit made of a function; or,
+        with target=, the function itself. Left out, a decorator is returned.
+    target: "triton", "numba", "numpy" or "python", under the kernel language's own decorator or
+        without one.
+    assume, ranges: as generate() takes them, in addition to assume() in the kernel.
+    index_type: "int32" or "int64"; in Triton int32 unless said, and where that does not suffice int64.
+    checks: what happens at a launch where an assumption of assume() is false: "off", "warn"
+        (LegoWarning) or "raise" (AssumptionError).
+
+    In the function's text A[i, j], A[i, :], A.inv(p), A.in_bounds(i, j), A.size and the like become what
+    generate() would compute, and assignments of layouts vanish. Everything else, each line's number
+    among it, stays as it is. Layouts are taken from the function, the functions around it and the
+    module when it is decorated; sizes are the function's own names. What was made has `lego`:
+    the text without layouts, what it assumes, the layouts.
+
+    Raises KernelError with the file, the line, the column and a caret where a layout is used as
+    anything else; StaleLayoutError at a launch where the name of a layout stands for another one now.
+
+        >>> from lego_emit import Row, jit
+        >>> def last(x, M, N):
+        ...     return x[Row(M, N)[M - 1, N - 1]]
+        ...
+        >>> try:
+        ...     jit(last)
+        ... except Exception as error:
+        ...     print(str(error).partition(":")[0])
+        ...
+        jit
+    """
+    if checks not in CHECKS:
+        raise KernelError(f"jit: checks is {short_repr(checks)}; it is one of {', '.join(CHECKS)}")
+    known = sorted(entries(GROUP))
+    if target is not None and target not in known:
+        raise KernelError(
+            f"jit: no target {short_repr(target)}; there are {', '.join(known)}."
+            f"{did_you_mean(target, known)}"
+        )
+    options = assume, dict(ranges or {}), index_type, checks
+    if kernel is None:
+        return functools.partial(_jit, target=target, options=options)
+    return _jit(kernel, target=target, options=options)
+
+
+@brief
+def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
+    assume, ranges, index_type, checks = options
+    if isinstance(kernel, staticmethod | classmethod):
+        return type(kernel)(_jit(kernel.__func__, target=target, options=options))
+    if isinstance(kernel, types.FunctionType):
+        if target is None:
+            raise KernelError(
+                f"jit: {kernel.__qualname__} is a plain function; write @lego_emit.jit above the decorator of a "
+                f"kernel language, or say which it is: target= takes {', '.join(sorted(entries(GROUP)))}"
+            )
+        language, function, wrap = load(GROUP, target, KernelLanguage), kernel, _itself
+    else:
+        language, function, wrap = _found(kernel, target)
+    source = Source(function)
+    made = Rewriter(source, language, assume, ranges, index_type).rewritten()
+    text = _undecorated(source, made.text)
+    if (collected := MADE.get()) is not None:
+        collected.append(Made(source.file, source.first, source.text.count("\n"), text))
+    told = _Launch(
+        made.outer, made.said, inspect.signature(function), checks, function.__qualname__
+    )
+    if not made.edits:
+        result = kernel
+    else:
+        inner = function_of(source, text)
+        result = wrap(inner)
+    info = Rewritten(text, made.assumptions, made.layouts, told.unchecked)
+    return _told(result, info, told, language.calls)
+
+
+def _itself(made: types.FunctionType) -> Any:
+    return made
+
+
+def _found(
+    kernel: Any, target: str | None
+) -> tuple[KernelLanguage, types.FunctionType, Callable[..., Any]]:
+    for name in [target] if target else sorted(entries(GROUP)):
+        language = load(GROUP, name, KernelLanguage)
+        if (found := language.unwrap(kernel)) is not None:
+            return language, *found
+    raise KernelError(
+        f"jit: {short_repr(kernel)} is no function, and nothing that the decorator of a kernel language made; "
+        "write @lego_emit.jit above that decorator"
+    )
+
+
+def _undecorated(source: Source, text: str) -> str:
+    """A function's text without the lines of jit's decorator."""
+    outer = Outer(source.function, set())
+    lines = text.splitlines(keepends=True)
+    for node in source.node.decorator_list:
+        made = node.func if isinstance(node, ast.Call) else node
+        if outer.value(made) is jit:
+            first = source.line(node) - source.first
+            for k in range(first, first + source.lines_of(node) + 1):
+                lines[k] = "\n"
+    return "".join(lines)
+
+
+class _Launch:
+    """What is asked when a kernel is launched: whether its layouts are what they were, and whether its
+    assumptions hold."""
+
+    def __init__(
+        self, outer: Outer, said: list[str], signature: inspect.Signature, checks: str, name: str
+    ):
+        self.outer, self.signature, self.checks, self.name = outer, signature, checks, name
+        own = set(signature.parameters)
+        known = [
+            text
+            for text in dict.fromkeys(said)
+            if {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} <= own
+        ]
+        self.unchecked = tuple(text for text in dict.fromkeys(said) if text not in known)
+        self._asked = {text: compile(text, "<assume>", "eval") for text in known}
+
+    def __call__(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
+        """Raises StaleLayoutError or AssumptionError."""
+        if (text := self.outer.changed()) is not None:
+            raise StaleLayoutError(
+                f"{self.name}: {text} has changed since the kernel was decorated; decorate it again behind the change"
+            )
+        if self.checks == "off" or not self._asked:
+            return
+        own = {k: v for k, v in named.items() if k in self.signature.parameters}
+        try:
+            given = self.signature.bind_partial(*arguments, **own)
+        except TypeError:
+            return  # the launch itself says what is wrong
+        given.apply_defaults()
+        values = {k: _number(v) for k, v in given.arguments.items()}
+        for text, code in self._asked.items():
+            names = code.co_names
+            if any(values.get(n) is None for n in names):
+                continue
+            if not eval(code, {"__builtins__": {}}, values):
+                said = ", ".join(f"{n} = {values[n]}" for n in dict.fromkeys(names))
+                message = f"{self.name} assumes {text}, and {said}"
+                if self.checks == "raise":
+                    from ..errors import AssumptionError
+
+                    raise AssumptionError(message)
+                warnings.warn(message, LegoWarning, stacklevel=4)
+
+
+def _number(value: Any) -> int | None:
+    """An argument as assumptions speak of it: an integer, or the address of an array's memory."""
+    if isinstance(value, int):
+        return value
+    if hasattr(value, "data_ptr"):
+        return value.data_ptr()
+    for kind in ("__cuda_array_interface__", "__array_interface__"):
+        if hasattr(value, kind):
+            return getattr(value, kind)["data"][0]
+    try:
+        return value.__index__()
+    except (AttributeError, TypeError):
+        return None
+
+
+def _told(kernel: Any, info: Rewritten, launch: _Launch, calls: bool) -> Any:
+    """A kernel with its `lego`, whose launches are asked first. calls: whether a function is launched by a call."""
+    if isinstance(kernel, types.FunctionType):
+        if not calls:  # a decorator of the kernel's language reads its text
+            kernel.lego = info  # type: ignore[attr-defined]
+            return kernel
+
+        @functools.wraps(kernel)
+        def called(*arguments: Any, **named: Any) -> Any:
+            launch(arguments, named)
+            return kernel(*arguments, **named)
+
+        called.lego = info  # type: ignore[attr-defined]
+        return called
+    if callable(run := getattr(kernel, "run", None)):
+
+        def asked(*arguments: Any, **named: Any) -> Any:
+            launch(arguments, named)
+            return run(*arguments, **named)
+
+        kernel.run = asked
+    kernel.lego = info
+    return kernel

@@ -1,0 +1,324 @@
+"""The index expressions in a function, and their texts."""
+
+from __future__ import annotations
+
+import ast
+import re
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..emit import registry
+from ..emit.kernel_language import KernelLanguage
+from ..errors import KernelError, LegoError, TemplateError, did_you_mean
+from ..kernels.placed import Placed, placed, sizes_of
+from ..kernels.slices import Axis
+from ..kernels.spelling import Kernel
+from ..kernels.texts import MARKED
+from ..kernels.values import Several, Value
+from .flow import Either, Gone, any_of
+from .layouts import METHODS, Layouts
+from .outer import MISSING
+from .source import Source
+
+PARTS = ("size", "physical_size", "dims")
+# Around what stands there no brackets are needed.
+ENCLOSING = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Call, ast.keyword, ast.Return, ast.Expr, ast.NamedExpr,
+)  # fmt: skip
+OPERATORS = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+}
+
+
+class _Names(Kernel):
+    """The names of a function, whose texts its tree was asked about."""
+
+    def noted(self, value: Value) -> str:
+        """Nothing: no name is to be looked for in a text."""
+        return ""
+
+    def _check_helpers(self, root: Any, view: Any, said: str) -> None:
+        """A function's text has no helper functions: what to write instead."""
+        try:
+            super()._check_helpers(root, view, said)
+        except TemplateError as error:
+            what = str(error).partition(", which no kernel")[0].partition(", which no kernel's")[0]
+            what = what.removeprefix(said).strip()
+            raise KernelError(
+                f"{what}: say what is not negative, as lego_emit.assume(i >= 0), or call a function that "
+                "generate() prints"
+            ) from None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Index expressions of a layout that is one or another."""
+
+    test: str
+    yes: Any
+    no: Any
+
+
+class Expressions(Layouts):
+    """Reads expressions, and keeps what is to stand in their place."""
+
+    def __init__(
+        self,
+        source: Source,
+        language: KernelLanguage,
+        assumed: Sequence[Any],
+        ranges: Mapping[str, Any],
+        index_type: str | None,
+    ):
+        super().__init__(source, language)
+        self.edits: list[tuple[int, int, str]] = []
+        self.kernel = _Names(
+            registry.printer(language.target),
+            index_type or language.index_type,
+            assumed,
+            ranges,
+            {},
+        )
+        self._parents = {
+            child: parent
+            for parent in ast.walk(source.node)
+            for child in ast.iter_child_nodes(parent)
+        }
+
+    def _declare(self, name: str, node: ast.AST) -> None:
+        if name in self.kernel.printer.reserved:
+            return  # a local name of the language's own module: its aliases are asked for
+        try:
+            self.kernel.declare(name)
+        except LegoError as error:
+            raise self.source.error(node, str(error)) from None
+
+    def _rebound(self, name: str, node: ast.AST) -> None:
+        self.bound.add(name)
+        self.layouts.forget(name, f"is assigned again in line {self.source.line(node)}")
+        self._declare(name, node)
+
+    def _replace(self, node: ast.AST, text: str) -> None:
+        self.edits.append((*self.source.span(node), text))
+
+    def _expression(self, node: ast.AST) -> None:
+        """Replaces the index expressions in a tree."""
+        if isinstance(node, ast.expr):
+            found = self._index(node)
+            if found is not None:
+                self._put(node, found)
+                return
+            if any_of(layout := self._layout(node) if not isinstance(node, ast.BinOp) else None):
+                text = self.source.said(node)
+                raise self.source.error(
+                    node,
+                    f"{text} is a layout, {layout!r}, and is gone when the kernel runs: index it, as in "
+                    f"{text}[..], {text}.inv(..), {text}.size",
+                )
+        if isinstance(node, ast.NamedExpr):
+            self._expression(node.value)
+            self._rebound(node.target.id, node)
+            return
+        for child in ast.iter_child_nodes(node):
+            self._expression(child)
+
+    def _put(self, node: ast.expr, found: Any) -> None:
+        """Writes a value in place of a node."""
+        with self._placed(node):
+            text, tight = self._spelled(found)
+        text = self._aliased(text, node)
+        lines = "\n" * self.source.lines_of(node)
+        parent = self._parents.get(node)
+        enclosed = isinstance(parent, ENCLOSING) or (
+            isinstance(parent, ast.Subscript) and parent.slice is node
+        )
+        if lines or not (tight or enclosed):
+            text = f"({text}{lines})"
+        self._replace(node, text)
+
+    def _index(self, node: ast.expr) -> Any:
+        """The value of an index expression, of a layout's size or of a part of these; None of any
+        other."""
+        match node:
+            case ast.Subscript(value=base, slice=key):
+                if any_of(layout := self._layout(base)):
+                    parts = key.elts if isinstance(key, ast.Tuple) else [key]
+                    return self._asked(node, layout, base, "apply", parts)
+                several = self._index(base)
+                if several is None:
+                    return None
+                return self._part(node, several, key)
+            case ast.Attribute(value=base, attr=attr) if attr in PARTS:
+                if any_of(layout := self._layout(base)):
+                    return self._of(node, layout, base, lambda p: getattr(p, attr))
+            case ast.Call(func=ast.Attribute(value=base, attr=attr)) if attr in METHODS:
+                if any_of(layout := self._layout(base)):
+                    if node.keywords:
+                        raise self.source.error(node, f"{attr}() takes indices alone")
+                    return self._asked(node, layout, base, attr, node.args)
+            case ast.Call(func=ast.Attribute(value=base, attr="step"), keywords=keywords):
+                found = self._index(base)
+                if found is not None:
+                    return self._step(node, found, keywords)
+        return None
+
+    def _part(self, node: ast.Subscript, several: Any, key: ast.expr) -> Any:
+        if isinstance(several, Chosen):
+            return Chosen(
+                several.test, self._part(node, several.yes, key), self._part(node, several.no, key)
+            )
+        place = self._literal(key)
+        if not isinstance(several, tuple) or place is None:
+            raise self.source.error(key, "the part of an index is taken by a number, as in [0]")
+        if not -len(several) <= place < len(several):
+            raise self.source.error(key, f"there are {len(several)} parts, and no [{place}]")
+        return several[place]
+
+    def _step(self, node: ast.AST, found: Any, keywords: list[ast.keyword]) -> Any:
+        if isinstance(found, Chosen):
+            yes, no = (self._step(node, x, keywords) for x in (found.yes, found.no))
+            return Chosen(found.test, yes, no)
+        deltas = {str(k.arg): self._literal(k.value) for k in keywords}
+        if not deltas or None in deltas.values() or not isinstance(found, Value):
+            raise self.source.error(node, "step() takes names and numbers, as in step(k=1)")
+        with self._placed(node):
+            return found.step(**deltas)
+
+    def _asked(
+        self, node: ast.expr, layout: Any, base: ast.expr, method: str, parts: Sequence[ast.expr]
+    ) -> Any:
+        return self._of(
+            node,
+            layout,
+            base,
+            lambda p: getattr(p, method)(*(self._argument(part) for part in parts)),
+        )
+
+    def _of(self, node: ast.expr, layout: Any, base: ast.expr, compute: Any) -> Any:
+        """What is computed of a layout as a kernel sees it."""
+        if isinstance(layout, Either):
+            yes, no = (self._of(node, x, base, compute) for x in (layout.yes, layout.no))
+            return Chosen(layout.test, yes, no)
+        name = self.source.said(base)
+        for size in sizes_of(layout):
+            if size not in self.own or size not in self.bound:
+                raise self.source.error(
+                    base, f"{name} has the size {size}, which is no name of the kernel's here"
+                )
+            self.kernel.size(size)
+        with self._placed(node):
+            found = compute(placed(self.kernel, name, layout))
+        if isinstance(found, Placed) or found is None:
+            raise self.source.error(node, f"{name} is no layout of index functions")
+        return found
+
+    def _argument(self, node: ast.expr) -> Any:
+        """An index as a kernel sees it."""
+        match node:
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                if step is not None or (lower is not None and self._literal(lower) != 0):
+                    raise self.source.error(
+                        node, "write ':' for all of an axis, or ':8' for 8 indices from 0 on"
+                    )
+                return Axis(None if upper is None else self._argument(upper))
+            case ast.Constant(value=str(text)) if text.strip().startswith(":"):
+                size = text.strip()[1:].strip()
+                return Axis(int(size) if size.isdecimal() else size or None)
+            case ast.Constant(value=value) if value is Ellipsis or isinstance(value, str | float):
+                raise self.source.error(node, f"{value!r} is no index")
+            case ast.Starred():
+                raise self.source.error(node, "write the indices one by one")
+        if (whole := self._literal(node)) is not None:
+            return whole
+        if (found := self._index(node)) is not None:
+            if not isinstance(found, Value):
+                raise self.source.error(
+                    node, "an index of several values, or of one of two layouts"
+                )
+            return found
+        if isinstance(node, ast.BinOp) and (op := OPERATORS.get(type(node.op))) is not None:
+            if self._has_index(node):
+                one, other = self._argument(node.left), self._argument(node.right)
+                return op(self.kernel.value(one), self.kernel.value(other))
+        if self._has_index(node):
+            raise self.source.error(
+                node, "an index expression within another: give it a name before"
+            )
+        self._check_names(node)
+        with self._placed(node):
+            return self.kernel.value(self.source.said(node))
+
+    def _has_index(self, node: ast.expr) -> bool:
+        return any(
+            isinstance(one, ast.expr) and one is not node and self._index(one) is not None
+            for one in ast.walk(node)
+        )
+
+    def _check_names(self, node: ast.expr) -> None:
+        """An index of names that there are."""
+        for one in ast.walk(node):
+            if not isinstance(one, ast.Name) or not isinstance(one.ctx, ast.Load):
+                continue
+            if one.id in self.own:
+                if any_of(self._known(one)) or isinstance(self._known(one), Gone):
+                    self._expression(one)
+                if one.id not in self.bound:
+                    raise self.source.error(one, f"{one.id} is assigned nowhere before")
+            elif self.outer.named(one.id) is MISSING:
+                raise self.source.error(
+                    one, f"{one.id} is no name of the kernel's, and none around it."
+                    f"{did_you_mean(one.id, sorted(self.own))}"
+                )  # fmt: skip
+
+    def _spelled(self, found: Any) -> tuple[str, bool]:
+        """(a value as text, whether it binds as tightly as a name)."""
+        if isinstance(found, Chosen):
+            yes, no = (self._text(x, bare=True) for x in (found.yes, found.no))
+            return f"({yes} if {found.test[1:-1]} else {no})", True
+        if isinstance(found, Several):
+            comma = "," * (len(found) == 1)
+            return f"({', '.join(self._text(x, bare=True) for x in found)}{comma})", True
+        if not isinstance(found, Value):
+            return str(found), True
+        text = str(found)
+        match = MARKED.search(text)
+        assert match is not None
+        return match[2], bool(match[1])
+
+    def _text(self, found: Any, bare: bool = False) -> str:
+        text, tight = self._spelled(found)
+        return text if bare or tight else f"({text})"
+
+    def _aliased(self, text: str, node: ast.AST) -> str:
+        """A printed text with the names that the function's file has for the language's modules."""
+        for name, module in self.language.aliases.items():
+            used = re.compile(rf"(?<![\w.]){name}\.")
+            if used.search(text):
+                text = used.sub(f"{self._alias(name, module, node)}.", text)
+        return text
+
+    def _alias(self, name: str, module: str, node: ast.AST) -> str:
+        head, _, tail = module.partition(".")
+        around = self.source.function.__globals__
+        spelled = [name, *sorted(around)]
+        for one in spelled:
+            value = around.get(one)
+            if one in self.own or not isinstance(value, types.ModuleType):
+                continue
+            if value.__name__ == module:
+                return one
+        for one in spelled:
+            value = around.get(one)
+            if (
+                one not in self.own
+                and isinstance(value, types.ModuleType)
+                and value.__name__ == head
+            ):
+                return f"{one}.{tail}" if tail else one
+        raise self.source.error(
+            node, f"the index expression needs {module}: import it in the kernel's file, as {name}"
+        )

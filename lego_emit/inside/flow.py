@@ -1,0 +1,127 @@
+"""What is known of the names of a function while its statements are read in order: which are layouts, and until
+where."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.expr import Expr
+
+ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+@dataclass(frozen=True)
+class Either:
+    """One layout where a condition holds, and another elsewhere. test: as the kernel writes it; names: in it."""
+
+    test: str
+    names: frozenset[str]
+    yes: Layout
+    no: Layout
+
+
+@dataclass(frozen=True)
+class Gone:
+    """A name that was a layout. why: what happened, as the end of a sentence."""
+
+    why: str
+
+
+Layout = Block | Either
+
+
+def sizes_in(layout: Layout) -> set[str]:
+    """The names of the kernel that a layout was made of."""
+    if isinstance(layout, Either):
+        return {*layout.names} | sizes_in(layout.yes) | sizes_in(layout.no)
+    return {name for n in (*layout.sizes(), *layout.offsets()) for name in Expr.of(n).symbols()}
+
+
+def assigned(node: ast.AST) -> Iterator[str]:
+    """The names that a statement, or those in it, may bind."""
+    for one in ast.walk(node):
+        match one:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
+                yield name
+            case ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from ((n.asname or n.name).partition(".")[0] for n in names)
+
+
+def own_names(function: ast.FunctionDef) -> set[str]:
+    """All names that are a function's own, those of what is within it among them."""
+    found = {name for statement in function.body for name in assigned(statement)}
+    outside = {
+        name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Global | ast.Nonlocal)
+        for name in node.names
+    }
+    return (found | _arguments(function)) - outside
+
+
+def _arguments(tree: ast.AST) -> set[str]:
+    return {a.arg for a in ast.walk(tree) if isinstance(a, ast.arg)}
+
+
+def own_names_within(expression: ast.AST) -> set[str]:
+    """The names that lambdas and comprehensions in an expression bind."""
+    return _arguments(expression) | {*assigned(expression)}
+
+
+def ends(body: list[ast.stmt]) -> bool:
+    """Whether nothing comes behind these statements."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return ends(last.body) and ends(last.orelse)
+    return isinstance(last, ENDS)
+
+
+class Known(dict[str, "Layout | Gone"]):
+    """The layouts by name."""
+
+    def forget(self, name: str, why: str) -> None:
+        """The name stands for another value from now on; layouts that were made of it are gone."""
+        self.pop(name, None)
+        for other, layout in self.items():
+            if not isinstance(layout, Gone) and name in sizes_in(layout):
+                self[other] = Gone(f"was made of {name}, which {why}")
+
+    def lose(self, name: str, why: str) -> None:
+        """A name that is no layout any more, if it was one."""
+        self[name] = Gone(why)
+
+
+def joined(one: Known, other: Known, test: tuple[str, frozenset[str]] | None, line: int) -> Known:
+    """What is known behind an if. test: its condition, where it may be asked for again, and its names."""
+    found = Known()
+    for name in {**one, **other}:
+        first, second = one.get(name), other.get(name)
+        if first is second or (first is not None and repr(first) == repr(second)):
+            found[name] = first or Gone("")
+        elif isinstance(gone := first, Gone) or isinstance(gone := second, Gone):
+            found[name] = gone
+        elif first is None or second is None or test is None:
+            found[name] = Gone(
+                f"is another layout, or none, in one branch of the if in line {line}; index it within "
+                "the branches, or let constants decide"
+            )
+        else:
+            found[name] = Either(*test, first, second)
+    return found
+
+
+def any_of(value: Any) -> bool:
+    """Whether a value is a layout of a kernel."""
+    return isinstance(value, Block | Either)

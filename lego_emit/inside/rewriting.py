@@ -1,0 +1,369 @@
+"""A function's text with index expressions in place of its layouts: only their spans change."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..algebra.block import Block
+from ..arith.expr import Cond, Expr, symbols
+from ..emit.kernel_language import KernelLanguage
+from ..kernels.names import fresh
+from ..kernels.values import Several
+from .expressions import Expressions
+from .flow import Either, Known, any_of, assigned, ends, joined, sizes_in
+from .outer import MISSING, Outer
+from .saying import assume
+from .source import Source
+
+RANGES = ("range", "prange", "static_range")
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+@dataclass
+class Rewritten:
+    """A function's new text. edits: how many spans are other ones; assumptions: what they rest on; said: what
+    assume() says; layouts: by name; outer: what was taken from around the function."""
+
+    text: str
+    edits: int
+    assumptions: tuple[str, ...]
+    said: list[str]
+    layouts: dict[str, str]
+    outer: Outer
+
+
+class Rewriter(Expressions):
+    """Reads a function's statements in order."""
+
+    def __init__(
+        self,
+        source: Source,
+        language: KernelLanguage,
+        assumed: Sequence[Any],
+        ranges: Mapping[str, Any],
+        index_type: str | None,
+    ):
+        super().__init__(source, language, assumed, ranges, index_type)
+        self.said: list[str] = []
+        self._gone: dict[ast.stmt, int] = {}  # the edits of statements that vanish
+        self._before: list[str] = []  # statements that stand before the one that is written
+
+    def rewritten(self) -> Rewritten:
+        """The function's text; the same where nothing in it is a layout."""
+        node = self.source.node
+        for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+            self._expression(default)
+        for name in sorted(self.own):
+            self._declare(name, node)
+        self._block(node.body)
+        self.kernel.finished()
+        return Rewritten(
+            self.source.replaced(self.edits),
+            len(self.edits),
+            tuple(self.kernel.assumptions),
+            self.said,
+            self.shown,
+            self.outer,
+        )
+
+    def _block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+        if body and all(statement in self._gone for statement in body):  # a block has a statement
+            last = self._gone[body[-1]]
+            begin, end = self.source.span(body[-1])
+            self.edits[last] = (begin, end, "pass" + self.edits[last][2].removeprefix("pass"))
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Expr(value=ast.Call() as call) if self.outer.value(call.func) is assume:
+                self._assume(node, call)
+            case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) if (
+                node.value is not None
+            ):
+                self._assign(node, target, node.value)
+            case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
+                self._expression(iterable)
+                self._loop(node, [target], body, orelse, self._counted(node, target, iterable))
+            case ast.While(test=test, body=body, orelse=orelse):
+                self._forget_bound_in(node)
+                self._expression(test)
+                self._loop(node, [], body, orelse)
+            case ast.If():
+                self._if(node)
+            case ast.With(items=items, body=body):
+                for item in items:
+                    self._expression(item.context_expr)
+                    if item.optional_vars is not None:
+                        self._target(item.optional_vars)
+                self._block(body)
+            case ast.Try():
+                self._try(node)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                self._nested(node)
+            case ast.Global() | ast.Nonlocal():
+                pass
+            case _:
+                self._expression(node)
+                for name in assigned(node):
+                    self._rebound(name, node)
+
+    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> None:
+        """An assignment: of a layout, of index expressions to names, of anything else."""
+        if isinstance(target, ast.Name) and (layout := self._layout(value)) is not None:
+            self._rebound(target.id, node)
+            self.layouts[target.id] = layout
+            self.shown[target.id] = self._repr(layout)
+            self._vanish(node)
+            return
+        pairs = self._pairs(target, value)
+        if pairs is not None and any(self._layout(one) is not None for _, one in pairs):
+            if not all(isinstance(t, ast.Name) and self._layout(v) is not None for t, v in pairs):
+                raise self.source.error(
+                    node, "layouts and other values in one assignment; write two"
+                )
+            found = [(t.id, self._layout(v)) for t, v in pairs if isinstance(t, ast.Name)]
+            for name, _ in found:
+                self._rebound(name, node)
+            for name, layout in found:
+                assert layout is not None
+                self.layouts[name] = layout
+                self.shown[name] = self._repr(layout)
+            self._vanish(node)
+            return
+        names = [t.id for t in getattr(target, "elts", [target]) if isinstance(t, ast.Name)]
+        several = isinstance(target, ast.Tuple) and len(names) == len(target.elts)
+        if several and isinstance(found := self._index(self._named_apart(node, value)), Several):
+            if len(found) != len(names):
+                raise self.source.error(
+                    node, f"{len(names)} names for {len(found)} values of {found.said}"
+                )
+            self._written(node, names, found)
+            return
+        self._expression(value)
+        if isinstance(node, ast.AnnAssign):
+            self._expression(node.annotation)
+        self._target(target)
+        if isinstance(target, ast.Name):
+            self._learn(target.id, value)
+
+    def _pairs(self, target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
+        """The parts of an assignment of a tuple to a tuple."""
+        if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
+            return None
+        if len(target.elts) != len(value.elts):
+            return None
+        return [*zip(target.elts, value.elts, strict=True)]
+
+    def _written(self, node: ast.stmt, names: list[str], found: Several) -> None:
+        """Names that are given the parts of an index: a statement each, on one line."""
+        if any(self._uses(found, name) for name in names):  # as in tile, k = L.inv(tile)
+            with self._placed(node):
+                texts = [self._text(value) for value in found]
+            for name in names:
+                self._rebound(name, node)
+            text = self._aliased(f"{', '.join(names)} = {', '.join(texts)}", node)
+        else:
+            for name in names:
+                self._rebound(name, node)
+            with self._placed(node):
+                text = self.kernel.statements(names, found, "")
+            text = "; ".join(self._aliased(text, node).split("\n")[:-1])
+            self.bound |= {*names}
+        text = "; ".join([*self._before, text])
+        self._before.clear()
+        self._replace(node, text + "\n" * self.source.lines_of(node))
+
+    def _named_apart(self, node: ast.stmt, value: ast.expr) -> ast.expr:
+        """An index of a position that is a call, with a name in the call's place: it is computed once."""
+        match value:
+            case ast.Call(func=ast.Attribute(attr="inv", value=base), args=[ast.Call() as call], keywords=[]) if (
+                any_of(self._layout(base)) and self._index(call) is None and not self._has_index(call)
+            ):  # fmt: skip
+                self._check_names(call)
+                name = fresh("position", self.own | {*self.kernel.types})
+                self.own.add(name)
+                self._rebound(name, node)
+                self._learn(name, call)
+                self._before.append(f"{name} = {self.source.said(call)}")
+                at = ast.copy_location(ast.Name(name, ast.Load()), call)
+                return ast.copy_location(ast.Call(value.func, [at], []), value)
+        return value
+
+    def _uses(self, found: Several, name: str) -> bool:
+        return any(name in self.kernel._names_in(n) for value in found for n in value.names) or any(
+            name in sizes_in(layout)
+            for value in found
+            for layout in value.layouts
+            if isinstance(layout, Block)
+        )
+
+    def _target(self, target: ast.expr) -> None:
+        """What is assigned: names are other values now; of subscripts the parts are read."""
+        match target:
+            case ast.Name(id=name):
+                self._rebound(name, target)
+            case ast.Tuple(elts=elts) | ast.List(elts=elts):
+                for one in elts:
+                    self._target(one)
+            case ast.Starred(value=value):
+                self._target(value)
+            case ast.Subscript(value=base) if self._layout(base) is not None:
+                raise self.source.error(
+                    target,
+                    f"{self.source.said(base)} is a layout, which holds no elements to assign",
+                )
+            case _:
+                self._expression(target)
+
+    def _vanish(self, node: ast.stmt) -> None:
+        """A statement that nobody needs when the kernel runs; its lines stay."""
+        begin, end = self.source.span(node)
+        text = ""
+        if not self.source.stands_alone(node):
+            text = "pass"
+        elif self.source.ends_line(node):
+            begin -= node.col_offset
+        self._gone[node] = len(self.edits)
+        self.edits.append((begin, end, text + "\n" * self.source.lines_of(node)))
+
+    def _loop(
+        self,
+        node: ast.stmt,
+        targets: list[ast.expr],
+        body: list[ast.stmt],
+        orelse: list[ast.stmt],
+        known: Sequence[Cond] = (),
+    ) -> None:
+        """A loop: what it assigns is unknown when a round begins, and behind it. known: what holds in a round."""
+        self._forget_bound_in(node)
+        assume, before = [*self.kernel.assume], {*self.layouts}
+        line = self.source.line(node)
+        for target in targets:
+            self._target(target)
+        self.kernel.assume += known
+        self._block(body)
+        inside = {n for n in assigned(node) if n in self.layouts}
+        self._forget_bound_in(node)
+        for name in inside - before | {n for n in inside if n in self.layouts}:
+            self.layouts.lose(
+                name, f"is a layout of the loop in line {line}, which may not have run"
+            )
+        self.kernel.assume = [a for a in self.kernel.assume if any(a is said for said in assume)]
+        self._block(orelse)
+
+    def _counted(self, node: ast.For, target: ast.expr, iterable: ast.expr) -> list[Cond]:
+        """What is known of the counter of a range in each round: it is at least 0, and below an end that is a name
+        or a layout's size."""
+        match iterable:
+            case ast.Call(func=func, args=[*start, end], keywords=[]) if (
+                isinstance(target, ast.Name)
+                and getattr(self.outer.value(func), "__name__", "") in RANGES
+                and len(start) < 2
+                and (not start or (self._literal(start[0]) or -1) >= 0)
+            ):
+                pass
+            case _:
+                return []
+        inside = {n for one in node.body for n in assigned(one)}
+        if target.id in inside:
+            return []
+        counter = symbols(target.id)
+        found = [Cond("le", Expr.of(0), counter)]
+        match end:
+            case ast.Name(id=name) if (
+                name in self.bound - inside and self.layouts.get(name) is None
+            ):
+                found.append(Cond("lt", counter, symbols(name)))
+            case ast.Subscript(value=ast.Attribute(value=base, attr="dims"), slice=key):
+                layout, axis = self._layout(base), self._literal(key)
+                if isinstance(layout, Block) and axis is not None and axis < len(layout.dims):
+                    if not sizes_in(layout) & inside:
+                        found.append(Cond("lt", counter, Expr.of(layout.dims[axis])))
+        return found
+
+    def _learn(self, name: str, value: ast.expr) -> None:
+        """What is known of a name that has a value from now on."""
+        if isinstance(value, ast.Call) and self.outer.value(value.func) is not MISSING:
+            if ast.unparse(value.func).rpartition(".")[2] in self.language.natural:
+                self._at_least_0(name)
+
+    def _at_least_0(self, name: str) -> None:
+        self.kernel.assume.append(f"{name} >= 0")
+
+    def _forget_bound_in(self, node: ast.stmt) -> None:
+        line = self.source.line(node)
+        for name in sorted({*assigned(node)}):
+            if isinstance(self.layouts.get(name), Block | Either):
+                self.layouts.lose(name, f"is made again in the loop in line {line}")
+                continue
+            self.layouts.forget(name, f"is assigned again in line {line}")
+            self._declare(name, node)
+            self.bound.add(name)
+
+    def _if(self, node: ast.If) -> None:
+        self._expression(node.test)
+        assume, before = [*self.kernel.assume], Known(self.layouts)
+        self._block(node.body)
+        one, self.layouts = self.layouts, Known(before)
+        self.kernel.assume = [*assume]
+        self._block(node.orelse)
+        other = self.layouts
+        self.kernel.assume = [a for a in self.kernel.assume if any(a is said for said in assume)]
+        if ends(node.body) or ends(node.orelse):
+            self.layouts = other if ends(node.body) else one
+        else:
+            self.layouts = joined(one, other, self._test(node.test), self.source.line(node))
+        for name in sorted({*assigned(node)}):
+            kept = self.layouts.get(name)
+            if not any_of(kept):
+                self._declare(name, node)  # what is known of it held in a branch
+
+    def _try(self, node: ast.Try) -> None:
+        line = self.source.line(node)
+        for body in (node.body, *(h.body for h in node.handlers), node.orelse, node.finalbody):
+            self._block(body)
+            for name in sorted({n for one in body for n in assigned(one)}):
+                if any_of(self.layouts.get(name)):
+                    self.layouts.lose(name, f"is a layout within the try in line {line}")
+        for handler in node.handlers:
+            if handler.type is not None:
+                self._expression(handler.type)
+
+    def _nested(self, node: ast.stmt) -> None:
+        """A function within: a layout in it would be read when it is called."""
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name) and any_of(self._known(one)):
+                raise self.source.error(
+                    one,
+                    f"{one.id} is a layout in a function within the kernel; index it outside, or put that "
+                    "function under lego_emit.jit",
+                )
+        if isinstance(node, NESTED):
+            self._rebound(node.name, node)
+
+    def _assume(self, node: ast.stmt, call: ast.Call) -> None:
+        """What assume() says: known from here on, and told to the kernel's compiler where it listens."""
+        texts: list[str] = []
+        for argument in call.args:
+            said = self.source.said(argument)
+            self.said.append(said)
+            with self._placed(argument):
+                self.kernel.suppose(said)
+            match argument:
+                case ast.Compare(
+                    left=ast.BinOp(
+                        left=ast.Name(id=name), op=ast.Mod(), right=ast.Constant(value=int(n))
+                    ),
+                    ops=[ast.Eq()],
+                    comparators=[ast.Constant(value=0)],
+                ) if self.language.multiple and name not in self._constants:
+                    text = self.language.multiple.replace("{tl}.", "tl.")
+                    texts.append(self._aliased(text.format(name=name, number=n), node))
+        if texts:
+            self._replace(node, "; ".join(texts) + "\n" * self.source.lines_of(node))
+        else:
+            self._vanish(node)

@@ -1,0 +1,63 @@
+"""Triton's kernels under lego_emit.jit."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from lego_emit.emit.kernel_language import KernelLanguage, Wrap
+
+
+class TritonKernels(KernelLanguage):
+    """What @triton.jit makes, under any @triton.autotune and @triton.heuristics."""
+
+    name = target = "triton"
+    index_type = "int32"
+    aliases = {"tl": "triton.language"}
+    multiple = "{name} = tl.multiple_of({name}, {number})"
+    natural = ("program_id", "num_programs")
+
+    def is_constant(self, annotation: str) -> bool:
+        """Whether it is tl.constexpr, by whatever name of the module."""
+        return annotation.rpartition(".")[2] == "constexpr"
+
+    def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
+        """The function of a JITFunction, or of an InterpretedFunction."""
+        if not type(given).__module__.startswith("triton.runtime"):
+            return None
+        outer, inner = None, given
+        while not isinstance(inner.fn, types.FunctionType):
+            outer, inner = inner, inner.fn
+
+        def wrap(made: types.FunctionType) -> Any:
+            again = _jitted(inner, made)
+            if outer is None:
+                return again
+            outer.fn = again
+            if hasattr(outer, "base_fn"):
+                outer.base_fn = made
+            return given
+
+        return inner.fn, wrap
+
+
+def _jitted(old: Any, made: types.FunctionType) -> Any:
+    """Another function as @triton.jit made the old one."""
+    kind = type(old)
+    if kind.__name__ == "InterpretedFunction":
+        return kind(made, **old.kwargs)
+    again = kind(
+        made,
+        version=old.version,
+        do_not_specialize=old.do_not_specialize,
+        do_not_specialize_on_alignment=old.do_not_specialize_on_alignment,
+        debug=old.debug,
+        noinline=old.noinline,
+        repr=old._repr,
+        launch_metadata=old.launch_metadata,
+    )
+    users = old.fn.__code__.co_filename  # what PTX, profilers and errors name
+    if hasattr(again, "file_name"):
+        again.file_name = users
+    made.__code__ = made.__code__.replace(co_filename=users)
+    return again

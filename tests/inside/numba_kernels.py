@@ -1,0 +1,99 @@
+"""Kernels of Numba: for the CPU, and in the simulator of CUDA."""
+
+import os
+
+os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before Numba is imported
+
+import numba
+import numpy as np
+from numba import cuda
+
+import lego_emit
+from lego_emit import Col, GenP, GroupBy, Row, TileBy
+
+
+@lego_emit.jit
+@numba.njit
+def by_columns(x, y, M, N):
+    A, B = Row(M, N), Col(M, N)
+    for i in range(M):
+        for j in range(N):
+            y[B[i, j]] = x[A[i, j]]
+
+
+@lego_emit.jit
+@numba.njit(parallel=True)
+def in_parallel(x, y, M, N):
+    A, B = Row(M, N), Col(M, N)
+    for i in numba.prange(M):
+        for j in range(N):
+            y[B[i, j]] = x[A[i, j]]
+
+
+@lego_emit.jit
+@cuda.jit
+def add(x, y, out, n):
+    i = cuda.grid(1)
+    if i < n:
+        out[Row(n)[i]] = x[Row(n)[i]] + y[Row(n)[i]]
+
+
+@lego_emit.jit
+@cuda.jit
+def transpose(x, y, M, N):
+    tile = cuda.shared.array(64, numba.float32)
+    S = GroupBy([8, 8]).OrderBy(
+        GenP([8, 8], lambda i, j: 8 * i + (i ^ j), lambda p: (p // 8, p % 8 ^ p // 8))
+    )
+    A = TileBy([M // 8, N // 8], [8, 8]).OrderBy(Row(M, N))
+    B = TileBy([N // 8, M // 8], [8, 8]).OrderBy(Row(N, M))
+    p, q = cuda.blockIdx.y, cuda.blockIdx.x
+    i, j = cuda.threadIdx.y, cuda.threadIdx.x
+    tile[S[i, j]] = x[A[p, q, i, j]]
+    cuda.syncthreads()
+    y[B[q, p, i, j]] = tile[S[j, i]]
+
+
+@lego_emit.jit
+@cuda.jit
+def matmul(a, b, c, M, N, K):
+    left = cuda.shared.array(64, numba.float32)
+    right = cuda.shared.array(64, numba.float32)
+    S = Row(8, 8)
+    A = TileBy([M // 8, K // 8], [8, 8]).OrderBy(Row(M, K))
+    B = TileBy([K // 8, N // 8], [8, 8]).OrderBy(Row(K, N))
+    C = TileBy([M // 8, N // 8], [8, 8]).OrderBy(Row(M, N))
+    p, q = cuda.blockIdx.y, cuda.blockIdx.x
+    i, j = cuda.threadIdx.y, cuda.threadIdx.x
+    total = numba.float32(0)
+    for k in range(A.dims[1]):
+        left[S[i, j]] = a[A[p, k, i, j]]
+        right[S[i, j]] = b[B[k, q, i, j]]
+        cuda.syncthreads()
+        for m in range(8):
+            total += left[S[i, m]] * right[S[m, j]]
+        cuda.syncthreads()
+    c[C[p, q, i, j]] = total
+
+
+def main() -> None:
+    rng = np.random.default_rng(1)
+    x = rng.random((5, 7), np.float32)
+    for kernel in (by_columns, in_parallel):
+        y = np.zeros(35, np.float32)
+        kernel(x.ravel(), y, 5, 7)
+        print(kernel.py_func.__name__, np.array_equal(y, x.ravel("F")))
+    a, b, out = rng.random(50, np.float32), rng.random(50, np.float32), np.zeros(50, np.float32)
+    add[2, 32](a, b, out, 50)
+    print("add", np.array_equal(out, a + b))
+    x, y = rng.random((16, 24), np.float32), np.zeros(384, np.float32)
+    transpose[(3, 2), (8, 8)](x.ravel(), y, 16, 24)
+    print("transpose", np.array_equal(y.reshape(24, 16), x.T))
+    a, b = rng.random((16, 24), np.float32), rng.random((24, 8), np.float32)
+    c = np.zeros(128, np.float32)
+    matmul[(1, 2), (8, 8)](a.ravel(), b.ravel(), c, 16, 8, 24)
+    print("matmul", np.allclose(c.reshape(16, 8), a @ b, rtol=1e-5))
+
+
+if __name__ == "__main__":
+    main()

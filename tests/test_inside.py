@@ -1,0 +1,411 @@
+"""lego_emit.jit: layouts in Python functions become index expressions, and nothing else changes."""
+
+import inspect
+import re
+import sys
+import textwrap
+import types
+import warnings
+from pathlib import Path
+
+import pytest
+
+import lego_emit
+from lego_emit import Col, LegoWarning, Row, TileBy, assume, catalogue, jit, symbols
+from lego_emit.errors import AssumptionError, KernelError, StaleLayoutError
+
+GLOBAL = Row(4, 6)
+SIZES = Row(*symbols("M N"))
+WIDTH = 6
+HOLDER = types.SimpleNamespace(inner=types.SimpleNamespace(layout=Col(4, 6)))
+
+
+def cdiv(a, b):
+    return -(-a // b)
+
+
+def helper(M, N) -> lego_emit.algebra.block.Block:
+    return Col(M, N)
+
+
+def every(kernel, wanted, *sizes, **more):
+    """Compares a function of sizes and an index with a layout, at every index."""
+    from itertools import product
+
+    layout = wanted(*sizes)
+    for index in product(*map(range, layout.dims)):
+        assert kernel(*sizes, *index, **more) == layout.apply(*index), (sizes, index)
+
+
+def test_a_layout_of_the_functions_own():
+    @jit(target="python")
+    def at(M, N, i, j):
+        L = Row(M, N)  # a layout
+        return L[i, j]
+
+    for sizes in ((4, 6), (1, 1), (3, 5)):
+        every(at, Row, *sizes)
+    assert at.lego.layouts == {"L": "Row(M, N)"}
+    assert "Row" not in at.lego.source
+    assert "    # a layout" not in at.lego.source.splitlines()[1]  # the line before it is def
+    assert at.lego.source.splitlines()[3].strip() == "return N * i + j"
+
+
+def test_what_is_no_layout_stays_as_it_is():
+    def same(x, *, y=2):
+        # a comment with "quotes"
+        z = [x + 1 for x in range(y) if x]
+        w = abs(y - 4)
+        """a text
+  over lines"""
+        return f"{z!r:>10}", w, (lambda q: q[0])([y]), {**{1: 2}}, -(y**2), not y
+
+    made = jit(same, target="python")
+    assert made.lego.source == inspect.getsource(same)
+    assert made(3) == same(3)
+    assert made.__wrapped__ is same
+
+
+@pytest.mark.parametrize(
+    "module", ["textwrap", "heapq", "ast", "json.decoder", "string", "tokenize"]
+)
+def test_functions_without_a_layout_come_back_identical(module):
+    found = __import__(module, fromlist=["x"])
+    functions = [
+        f for f in vars(found).values() if inspect.isfunction(f) and f.__module__ == module
+    ]
+    assert functions
+    for function in functions:
+        if function.__name__ == "<lambda>":
+            continue
+        assert jit(function, target="python").lego.source == inspect.getsource(function)
+
+
+def test_layouts_from_around_the_function():
+    closed = Col(4, 6)
+
+    @jit(target="python")
+    def at(i, j):
+        return GLOBAL[i, j], closed[i, j], HOLDER.inner.layout[i, j], SIZES_OF(4, 6)[i, j]
+
+    for i in range(4):
+        for j in range(6):
+            assert at(i, j) == (6 * i + j, i + 4 * j, i + 4 * j, i + 4 * j)
+
+
+def SIZES_OF(M, N) -> "lego_emit.algebra.block.Block":
+    return Col(M, N)
+
+
+SIZES_OF.__annotations__["return"] = Row(2, 2).__class__.__mro__[1]
+
+
+def test_a_global_layout_takes_its_sizes_from_the_function():
+    @jit(target="python")
+    def at(M, N, i, j):
+        return SIZES[i, j]
+
+    every(at, Row, 4, 6)
+
+    with pytest.raises(
+        KernelError, match=r"SIZES has the size N, which is no name of the kernel's here"
+    ):
+
+        @jit(target="python")
+        def without(M, i, j):
+            return SIZES[i, j]
+
+
+def test_several_values_are_statements_on_one_line():
+    @jit(target="python")
+    def back(M, N, t):
+        i, j = Row(M, N).inv(t); k = i  # noqa: E702  # fmt: skip
+        return i, j, k
+
+    for t in range(15):
+        assert back(3, 5, t) == (*divmod(t, 5), t // 5)
+    assert len(back.lego.source.splitlines()) == 4
+    same = jit(_rebinds, target="python")
+    assert [same(3, 5, t) for t in range(15)] == [divmod(t, 5) for t in range(15)]
+
+
+def _rebinds(M, N, t):
+    t, j = Row(M, N).inv(t)
+    return t, j
+
+
+def test_lines_keep_their_numbers():
+    @jit(target="python")
+    def at(M, N, i, j):
+        L = TileBy(
+            [M // 2, N // 3],
+            [2, 3],
+        ).OrderBy(Row(M, N))
+        x = L[i // 2, j // 3, i % 2, j % 3] + 1
+        raise ValueError(x)
+
+    with pytest.raises(ValueError) as found:
+        at(4, 6, 3, 5)
+    assert found.value.args == (24,)
+    line = (
+        inspect.getsource(sys.modules[__name__]).splitlines().index("        raise ValueError(x)")
+        + 1
+    )
+    assert found.traceback[-1].lineno + 1 == line
+
+
+def test_brackets_follow_the_expression_around():
+    @jit(target="python")
+    def at(M, N, i, j):
+        L = Row(M, N)
+        return 2 * L[i, j] - L[i, j] ** 2, [0] * L.size, L.dims[1] - L.dims[0], -L[i, j]
+
+    assert at(2, 3, 1, 2) == (2 * 5 - 25, [0] * 6, 1, -5)
+
+
+def test_choices_of_constants():
+    @jit(target="python")
+    def at(M, N, i, j, BY):
+        L = Row(M, N) if BY else Col(M, N)
+        if BY:
+            K = Row(M, N)
+        else:
+            K = Col(M, N)
+        return L[i, j], K[i, j] + 1, (Row(M, N) if not BY else Col(M, N))[i, j]
+
+    for by in (True, False):
+        for i in range(3):
+            for j in range(5):
+                own, other = 5 * i + j, i + 3 * j
+                own, other = (own, other) if by else (other, own)
+                assert at(3, 5, i, j, by) == (own, own + 1, other)
+
+
+def test_a_name_of_several_layouts_one_after_the_other():
+    @jit(target="python")
+    def at(M, N, i, j):
+        L = Row(M, N)
+        first = L[i, j]
+        L = Col(M, N)
+        return first, L[i, j]
+
+    assert at(3, 5, 2, 1) == (11, 5)
+
+
+def test_facts_of_a_branch_and_of_a_loop_end_with_it():
+    @jit(target="python")
+    def at(M, N, n, t):
+        if n:
+            assume(N % 4 == 0)
+        found = 0
+        for _ in range(n):
+            i, j = Row(M, N).inv(t)
+            found += i + j
+        t = t - 100
+        return found, Row(M, N).inv(t + 100)
+
+    assert at(3, 5, 2, 7) == (6, (1, 2))
+
+
+def test_a_block_keeps_a_statement():
+    @jit(target="python")
+    def at(M, N, BY):
+        if BY:
+            L = Row(M, N)
+            K = Row(N, M)
+        else:
+            # by columns
+            L = Col(M, N)
+            assume(M > 0)
+            K = Col(N, M)
+        return L[1, 2], K[2, 1]
+
+    assert at(3, 5, True) == (7, 7)
+    assert at(3, 5, False) == (7, 7)
+
+
+def test_a_slice_in_numpy():
+    np = pytest.importorskip("numpy")
+    globals()["np"] = np
+
+    @jit(target="numpy")
+    def tile(M, N, p, q):
+        L = TileBy([M // 2, N // 3], [2, 3]).OrderBy(Row(M, N))
+        return L[p, q, :, :]
+
+    found = tile(4, 6, 1, 1)
+    assert found.tolist() == [[15, 16, 17], [21, 22, 23]]
+
+
+ERRORS = {
+    "L[i] of two axes": ("return GLOBAL[i]", "GLOBAL takes 2 indices, 1 given", 12),
+    "an unknown index": ("return GLOBAL[i, zz]", "zz is no name of the kernel's", 22),
+    "a bare layout": ("return len(GLOBAL)", "GLOBAL is a layout, Row", 16),
+    "an assignment to a layout": ("GLOBAL[i, 0] = 3", "holds no elements to assign", 5),
+    "an ellipsis": ("return GLOBAL[..., 0]", "Ellipsis is no index", 19),
+    "a part of an axis": ("return GLOBAL[1:3, 0]", "write ':' for all of an axis", 19),
+    "an index out of range": ("return GLOBAL[9, 0]", "9", 12),
+    "an unknown size": ("return Row(i, nothing)[0, 0]", "nothing is not bound yet", 19),
+    "a method that it hasn't": ("return GLOBAL.inverted(i)", "inverted", 12),
+    "a size assigned again": ("L = Row(M, i)\n    M = M + 1\n    return L[i, 0]", "was made of M, which is assigned again", 12),
+    "a layout of a loop": ("for k in range(M):\n        L = Row(M, k)\n    return L[i, 0]", "L is a layout of the loop", 12),
+    "two branches": ("if i:\n        L = Row(M, 2)\n    else:\n        L = Col(M, 2)\n    i = 1\n    return L[0, 0]", "L was made of i", 12),
+    "a layout within a function": ("def inner():\n        return GLOBAL[i, 0]\n    return inner()", "a function within the kernel", 16),
+    "a colon where there are no arrays": ("return GLOBAL[i, :]", "one index at a time", 12),
+    "a layout as a default": ("return (lambda x=GLOBAL: x)()", "GLOBAL is a layout", 22),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_an_error_has_the_place_and_a_caret(case, tmp_path):
+    body, message, column = ERRORS[case]
+    text = f"""from lego_emit import Col, Row
+
+GLOBAL = Row(4, 6)
+
+
+def kernel(M, i):
+    {body}
+"""
+    function = loaded(tmp_path, text).kernel
+    with pytest.raises(KernelError) as found:
+        jit(function, target="python")
+    said = str(found.value)
+    assert message in said, said
+    place, shown, caret = said.split("\n")[0], *said.split("\n")[-2:]
+    match = re.match(rf"{re.escape(str(tmp_path / 'own.py'))}, line (\d+), column (\d+): ", place)
+    assert match, said
+    line = text.splitlines()[int(match[1]) - 1]
+    assert shown.strip() == line.strip()
+    assert int(match[2]) == column, said
+    assert caret.index("^") - 4 == column - 1 - (len(line) - len(line.lstrip()))
+
+
+def loaded(folder, text):
+    path = Path(folder) / "own.py"
+    path.write_text(text)
+    module = types.ModuleType("own")
+    exec(compile(text, str(path), "exec"), module.__dict__)
+    return module
+
+
+def test_what_cannot_be_rewritten_says_what_to_do():
+    with pytest.raises(KernelError, match="a lambda has no lines of its own"):
+        jit(lambda i: GLOBAL[i, 0], target="python")
+
+    async def waits(i):
+        return GLOBAL[i, 0]
+
+    with pytest.raises(KernelError, match="async"):
+        jit(waits, target="python")
+    space = {"GLOBAL": GLOBAL}
+    exec("def made(i):\n    return GLOBAL[i, 0]", space)
+    with pytest.raises(KernelError, match="put it in a file"):
+        jit(space["made"], target="python")
+    with pytest.raises(KernelError, match="target= takes numba, numpy, python, triton"):
+        jit(_rebinds)
+    with pytest.raises(KernelError, match="Did you mean 'numba'"):
+        jit(_rebinds, target="nunba")
+    with pytest.raises(KernelError, match="checks is 'always'"):
+        jit(_rebinds, target="python", checks="always")
+
+
+class Methods:
+    """Functions of a class."""
+
+    layout = Row(4, 6)
+
+    @jit(target="python")
+    def method(self, i, j):
+        return GLOBAL[i, j]
+
+    @staticmethod
+    @jit(target="python")
+    def static(i, j):
+        return GLOBAL[i, j]
+
+    @jit(target="python")
+    @staticmethod
+    def under(i, j):
+        return GLOBAL[i, j]
+
+
+def test_methods():
+    assert Methods().method(2, 3) == Methods.static(2, 3) == Methods.under(2, 3) == 15
+
+
+def test_a_layout_that_changes_is_told():
+    space = types.SimpleNamespace(layout=Row(4, 6))
+
+    @jit(target="python")
+    def at(i, j):
+        return space.layout[i, j]
+
+    assert at(2, 3) == 15
+    space.layout = Col(4, 6)
+    with pytest.raises(StaleLayoutError, match=r"space\.layout has changed since"):
+        at(2, 3)
+    assert issubclass(StaleLayoutError, RuntimeError)
+
+
+def test_assumptions_at_a_launch():
+    def kernel(M, N, i):
+        assume(N % 4 == 0, i < M)
+        last = M - 1
+        assume(last >= 0)
+        return Row(M, N)[i, 0]
+
+    warned = jit(kernel, target="python")
+    assert warned.lego.unchecked == ("last >= 0",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert warned(3, 8, 1) == 8
+    with pytest.warns(LegoWarning, match=r"kernel assumes N % 4 == 0, and N = 6"):
+        warned(3, 6, 1)
+    with pytest.raises(AssumptionError, match=r"assumes i < M, and i = 5, M = 3"):
+        jit(kernel, target="python", checks="raise")(3, 8, 5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        jit(kernel, target="python", checks="off")(3, 6, 5)
+    with pytest.raises(AssumptionError, match="condition 2 is False"):
+        assume(True, False)
+
+
+def test_the_text_does_without_lego_emit():
+    @jit(target="python")
+    def at(M, N, i, j):
+        L = TileBy([M // 2, N // 3], [2, 3]).OrderBy(Row(M, N))
+        assume(M % 2 == 0)
+        return L[i // 2, j // 3, i % 2, j % 3]
+
+    space = {}
+    exec(textwrap.dedent(at.lego.source), space)
+    assert space["at"](4, 6, 3, 5) == 23
+    assert "assume" not in at.lego.source
+
+
+def test_program_ids_in_groups():
+    @jit(target="python")
+    def place(rows, columns, group, t):
+        p, q = catalogue["triton.grouped"](rows, columns, group).inv(t)
+        return p, q
+
+    for rows in range(1, 6):
+        for columns in range(1, 6):
+            for group in range(1, 5):
+                layout = catalogue["triton.grouped"](rows, columns, group)
+                for t in range(rows * columns):
+                    assert place(rows, columns, group, t) == layout.inv(t)
+
+
+def test_the_files_of_rewritten_functions(tmp_path, monkeypatch):
+    monkeypatch.setenv("LEGO_EMIT_CACHE", str(tmp_path))
+    first = jit(_rebinds, target="python")
+    again = jit(_rebinds, target="python")
+    (path,) = tmp_path.rglob("*.py")
+    assert (
+        first.__wrapped__.__code__.co_filename
+        == again.__wrapped__.__code__.co_filename
+        == str(path)
+    )
+    assert inspect.getsource(first.__wrapped__) == first.lego.source

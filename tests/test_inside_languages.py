@@ -1,0 +1,92 @@
+"""lego_emit.jit over Triton's and Numba's decorators, each in a process of its own."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent / "inside"
+
+# What Triton's compiler makes of a kernel for an H100, without a GPU: counts of wide copies and narrow loads, the
+# files and the lines that it names.
+COMPILE = """
+import re, sys
+sys.path.insert(0, {here!r})
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource, compile
+import triton_kernels as kernels
+
+def ptx(kernel, constants, pointers=(), divides=True):
+    names = [p.name for p in kernel.params]
+    kinds = {{n: "constexpr" if n in constants else pointers.get(n, "i32") for n in names}}
+    known = {{(i,): [["tt.divisibility", 16]] for i, n in enumerate(names) if divides and n not in constants}}
+    source = ASTSource(kernel, kinds, constexprs=constants, attrs=known)
+    return compile(source, target=GPUTarget("cuda", 90, 32), options=dict(num_warps=8)).asm["ptx"]
+
+def told(name, text):
+    files = set(re.findall(r'[.]file.*"(.*)"', text))
+    lines = {{int(n) for n in re.findall(r"[.]loc\\s+1 (\\d+)", text)}} - {{0}}
+    print(name, text.count("cp.async.cg"), text.count("ld.global.b16"), *files, min(lines), max(lines))
+
+sizes = dict(BM=128, BN=256, BK=64, GROUP=8)
+halves = dict.fromkeys("abc", "*fp16")
+told("matmul", ptx(kernels.matmul, dict(sizes, TA=False, TB=False), halves))
+given = dict(a_pointers="*i64", b_pointers="*i64", c_pointers="*i64", sizes="*i32")
+told("grouped", ptx(kernels.grouped_gemm, dict(BM=128, BN=128, BK=64), given))
+"""
+
+
+def run(*command, **environment):
+    done = subprocess.run(
+        [sys.executable, *command],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.slow
+def test_triton_s_kernels_are_right(triton):
+    found = run(HERE / "check_triton.py", "matmul", "softmax", "layernorm", "grouped_gemm")
+    assert len(found) == 18
+    assert all(line.endswith(" right") for line in found), found
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+def test_triton_compiles_wide_loads_and_names_the_user_s_lines(triton, tmp_path):
+    (tmp_path / "compile.py").write_text(COMPILE.format(here=str(HERE)))
+    found = run(tmp_path / "compile.py", TRITON_CACHE_DIR=str(tmp_path / "cache"))
+    told = {
+        name: (int(wide), int(narrow), file, int(first), int(last))
+        for name, wide, narrow, file, first, last in map(str.split, found)
+    }
+    lines = (HERE / "triton_kernels.py").read_text().splitlines()
+    for name, least in (("matmul", 36), ("grouped", 24)):
+        wide, narrow, file, first, last = told[name]
+        assert wide >= least and narrow == 0, told
+        assert Path(file) == HERE / "triton_kernels.py"
+        begin = next(k for k, line in enumerate(lines, 1) if line.startswith(f"def {name}"))
+        assert begin <= first <= last < begin + 40
+
+
+@pytest.mark.slow
+def test_numba_s_kernels_are_right():
+    found = run(HERE / "numba_kernels.py")
+    assert found == [
+        f"{name} True" for name in ("by_columns", "in_parallel", "add", "transpose", "matmul")
+    ]
+
+
+@pytest.mark.slow
+def test_the_text_of_a_kernel_is_the_docs(triton):
+    text = "import triton_kernels; print(triton_kernels.matmul.lego.source)"
+    found = run(
+        "-c", text, PYTHONPATH=os.pathsep.join([str(HERE), *sys.path]), TRITON_INTERPRET="1"
+    )
+    assert found[-2] == (HERE / "triton_matmul.txt").read_text().rstrip("\n")
