@@ -14,6 +14,7 @@ from lego_emit.run.target import (
     c_array_declaration,
     c_declaration,
     call_arguments,
+    grouped,
     members_of,
     outputs_of,
 )
@@ -169,20 +170,24 @@ class CTarget(NativeTarget):
         return build(self, unit, folder, [*self.flags, *flags]), DECLARATIONS
 
     def link(self, units: Sequence[Unit], folder: Path, library: Path) -> None:
-        """A source file for each unit: units of one name have nothing in common then."""
+        """As few source files as the units' names allow: a compiler starts for each."""
         sources = []
-        for u, unit in enumerate(units):
-            (folder / f"unit_{u}.h").write_text(unit.source)
-            text = f'#include "unit_{u}.h"\n\n#include <stdlib.h>\n'
-            for p, f in enumerate(unit.program.callable):
-                text += f"\n{wrapper(u, p, f, unit.printer)}"
-                if f.axes:
-                    text += f"\n{array_wrapper(u, p, f, unit.printer)}"
-                if f.packing is not None:
-                    text += f"\n{fields_wrapper(u, p, f, unit.printer)}"
-                if f.walk is not None:
-                    text += f"\n{walks.c(u, p, f, unit.printer)}"
-            (folder / f"unit_{u}.c").write_text(text)
-            sources.append(f"unit_{u}.c")
+        for g, group in enumerate(grouped(units)):
+            texts, wrappers = [], []
+            for u in group:
+                unit = units[u]
+                (folder / f"unit_{u}.h").write_text(unit.source)
+                texts.append(f'#include "unit_{u}.h"\n')
+                for p, f in enumerate(unit.program.callable):
+                    wrappers.append(wrapper(u, p, f, unit.printer))
+                    if f.axes:
+                        wrappers.append(array_wrapper(u, p, f, unit.printer))
+                    if f.packing is not None:
+                        wrappers.append(fields_wrapper(u, p, f, unit.printer))
+                    if f.walk is not None:
+                        wrappers.append(walks.c(u, p, f, unit.printer))
+            texts.append("\n#include <stdlib.h>\n")
+            (folder / f"units_{g}.c").write_text("\n".join(["".join(texts), *wrappers]))
+            sources.append(f"units_{g}.c")
         command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources]
         self.execute([self.path(), *command], cwd=folder)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from lego_emit.emit.natives import variable as made
 from lego_emit.emit.printer import Printer
@@ -19,6 +19,7 @@ from lego_emit.run.target import (
     c_array_declaration,
     c_declaration,
     call_arguments,
+    grouped,
     outputs_of,
 )
 from lego_emit.targets import walks
@@ -175,30 +176,6 @@ def c_scalars(function: Function, type_name: str) -> list[str]:
     count = len(function.passed) - len(function.axes)
     values = [f"static_cast<{type_name}>(s{k})" for k in range(count)]
     return call_arguments(function, values, braced)
-
-
-def grouped(units: Sequence[Unit]) -> list[list[int]]:
-    """The units' numbers by the namespace that they can share: units of one name have one include
-    guard, functions of one name would be one to the linker, too, and a struct has one content. One
-    that defines macros stands alone."""
-    groups: list[tuple[dict[str, Any], list[int]]] = []
-    for u, unit in enumerate(units):
-        if unit.program.constants:
-            continue
-        names: dict[str, Any] = {(f.receiver or f).name: u for f in unit.program.callable}
-        packings = [f.packing for f in unit.program.functions if f.packing is not None]
-        names |= {name: u for p in packings for name in (p.get, p.set)}
-        names[unit.program.name] = u
-        names |= {s.struct: (s.fields, T) for s, T in unit.program.structs}
-        group = next(
-            (g for g in groups if all(g[0].get(n, own) == own for n, own in names.items())), None
-        )
-        if group is None:
-            groups.append(group := ({}, []))
-        group[0].update(names)
-        group[1].append(u)
-    alone = [[u] for u, unit in enumerate(units) if unit.program.constants]
-    return [numbers for _, numbers in groups] + alone
 
 
 def undefined(units: Sequence[Unit]) -> str:

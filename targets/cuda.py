@@ -11,8 +11,8 @@ from lego_emit.emit.printer import Printer
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
-from lego_emit.run.target import Compiled, call_arguments, check_given, outputs_of
-from lego_emit.targets.cpp import braced, called, grouped
+from lego_emit.run.target import Compiled, call_arguments, check_given, grouped, outputs_of
+from lego_emit.targets.cpp import braced, called
 from lego_emit.targets.cpp_host import HostTarget, element
 
 if TYPE_CHECKING:

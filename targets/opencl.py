@@ -14,9 +14,8 @@ from lego_emit.emit.unit import Unit
 from lego_emit.errors import TargetError, ToolchainError
 from lego_emit.ir.program import Function, Group
 from lego_emit.printers.opencl import OpenClPrinter
-from lego_emit.run.target import Library, Target, Toolchain, call_arguments
+from lego_emit.run.target import Library, Target, Toolchain, call_arguments, grouped
 from lego_emit.targets.c import called, literal, result
-from lego_emit.targets.cpp import grouped
 
 if TYPE_CHECKING:
     import numpy as np

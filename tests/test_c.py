@@ -97,6 +97,16 @@ def test_every_case_in_every_index_type(cases):
 
 
 @pytest.mark.deep
+def test_a_header_includes_what_it_needs(cases, tmp_path):
+    """Each alone: where they are run, they share source files."""
+    names = []
+    for k, case in enumerate(cases):
+        (tmp_path / f"{k}.c").write_text(case.emit("c").source)
+        names.append(f"{k}.c")
+    run(["gcc", *FLAGS, "-Wno-unused-function", "-fsyntax-only", *names], tmp_path)
+
+
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("compiler", "standard"), [("g++", "c++11"), ("g++", "c++20"), ("clang++", "c++17")]
 )

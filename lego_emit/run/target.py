@@ -513,6 +513,30 @@ def c_declaration(unit: int, position: int, function: Function) -> str:
     return f"void {symbol(unit, position)}({', '.join(['int64_t n', *inputs, *outputs])})"
 
 
+def grouped(units: Sequence[Unit]) -> list[list[int]]:
+    """The units' numbers by the namespace, or the file, that they can share: units of one name have one
+    include guard, functions of one name would be one to the linker, too, and a struct has one content.
+    One that defines macros stands alone."""
+    groups: list[tuple[dict[str, Any], list[int]]] = []
+    for u, unit in enumerate(units):
+        if unit.program.constants:
+            continue
+        names: dict[str, Any] = {(f.receiver or f).name: u for f in unit.program.callable}
+        packings = [f.packing for f in unit.program.functions if f.packing is not None]
+        names |= {name: u for p in packings for name in (p.get, p.set)}
+        names[unit.program.name] = u
+        names |= {s.struct: (s.fields, T) for s, T in unit.program.structs}
+        group = next(
+            (g for g in groups if all(g[0].get(n, own) == own for n, own in names.items())), None
+        )
+        if group is None:
+            groups.append(group := ({}, []))
+        group[0].update(names)
+        group[1].append(u)
+    alone = [[u] for u, unit in enumerate(units) if unit.program.constants]
+    return [numbers for _, numbers in groups] + alone
+
+
 class _NativeLibrary:
     takes_threads = True  # the interpreter goes on while a call runs
 
