@@ -2,8 +2,10 @@
 
 import gc
 import os
+import re
 import shutil
 from functools import cache
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,16 @@ def pytest_collection_modifyitems(config, items):
             raise pytest.UsageError(str(error)) from None
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=str(error)))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing that is collected is garbage."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish():
@@ -109,6 +121,18 @@ def _missing(target):
         registry.toolchain(target).find()
     except ToolchainError as error:
         return error
+
+
+NUMBERS = count()
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path_factory):
+    """An empty folder of the test's own. pytest's fixture lists all others for a number and links to the newest."""
+    name = re.sub(r"\W", "_", request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / f"{name}_{next(NUMBERS)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from functools import partial
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,7 +84,7 @@ def flat(n, *orders):
     layout = GroupBy([n])
     for order in orders:
         layout = layout.OrderBy(*order) if isinstance(order, tuple) else layout.OrderBy(order)
-    return [layout.apply(x) for x in range(n)]
+    return layout.apply(np.arange(n)).tolist()
 
 
 def reversal(*dims):

@@ -108,21 +108,22 @@ def evaluated(node: Node, env: Mapping[Any, Any], known: dict[int, Any]) -> Any:
     if not args:
         return env[node.value] if node.op == "var" else node.value
     key = id(node)
-    if key not in known:
-        op, first = node.op, evaluated(args[0], env, known)
-        if isinstance(first, bool) and op in ("select", "land", "lor"):
-            if op == "select":
-                found = evaluated(args[1 if first else 2], env, known)
-            else:
-                found = first if first is (op == "lor") else evaluated(args[1], env, known)
+    if key in known:
+        return known[key]
+    op, first = node.op, evaluated(args[0], env, known)
+    row = IN_RELATIONS[op]
+    if isinstance(first, bool) and op in ("select", "land", "lor"):
+        if op == "select":
+            found = evaluated(args[1 if first else 2], env, known)
         else:
-            row, values = IN_RELATIONS[op], [first]
-            for arg in args[1:]:
-                values.append(evaluated(arg, env, known))
-            plain = row.arrays is None or all(isinstance(v, int | Entries) for v in values)
-            found = (row.value if plain else row.arrays)(*values)  # type: ignore[misc]
-        known[key] = found
-    return known[key]
+            found = first if first is (op == "lor") else evaluated(args[1], env, known)
+    elif len(args) == 2 and row.arrays is None:  # most
+        found = row.value(first, evaluated(args[1], env, known))
+    else:
+        values = [first, *[evaluated(arg, env, known) for arg in args[1:]]]
+        plain = row.arrays is None or all(isinstance(v, int | Entries) for v in values)
+        found = (row.value if plain else row.arrays)(*values)  # type: ignore[misc]
+    return known.setdefault(key, found)
 
 
 def evaluate(node: Node, values: Mapping[str, Any]) -> Any:
