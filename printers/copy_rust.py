@@ -8,6 +8,7 @@ Reference: https://doc.rust-lang.org/core/primitive.slice.html.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,10 +20,12 @@ from lego_emit.emit.printer import ATOM
 from lego_emit.ir.nests import (
     BUFFER,
     DESTINATION,
+    PART,
     SOURCE,
     VALUE,
     Abilities,
     Apply,
+    Body,
     Buffer,
     Each,
     Flag,
@@ -35,6 +38,7 @@ from lego_emit.ir.nests import (
     When,
     Zero,
     kernels,
+    names_read,
     plus,
     walk,
 )
@@ -84,6 +88,10 @@ class LinesInRust(NestLines):
         """What is laid out after a let."""
         if node.op == "select" and node.args[0].args == node.args[1:]:  # of x < y, x and y
             return f"{self.text(node.args[1], ATOM)}.min({self.text(node.args[2])})"
+        if (ratio := _rounded_up(node)) is not None:
+            return f"{self.text(ratio[0], ATOM)}.div_ceil({self.text(ratio[1])})"
+        if node.op == "max":
+            return f"{self.text(node.args[0], ATOM)}.max({self.text(node.args[1])})"
         return super().text(_without_mod(node))
 
     def line(self, text: str, indent: int) -> str:
@@ -98,14 +106,21 @@ class LinesInRust(NestLines):
         if self._has_buffer or not buffers:
             return super().loop(s, indent)
         self._has_buffer = True
-        found = [f"{' ' * indent}let mut {BUFFER} = [{SOURCE}[0]; {buffers[0].count}];"]
-        found += super().loop(s, indent)
-        self._has_buffer = False
-        return found
+        return self._with_buffer(
+            buffers[0], indent, lambda: super(LinesInRust, self).loop(s, indent)
+        )
 
     def buffer(self, s: Buffer, indent: int) -> list[str]:
-        """What is done with it."""
-        return self.lines(s.body, indent)
+        """What is done with it; one that is around all loops is made there."""
+        if self._has_buffer:
+            return self.lines(s.body, indent)
+        return self._with_buffer(s, indent, lambda: self.lines(s.body, indent))
+
+    def _with_buffer(self, s: Buffer, indent: int, within: Callable[[], list[str]]) -> list[str]:
+        self._has_buffer = True
+        found = [f"{' ' * indent}let mut {BUFFER} = [{SOURCE}[0]; {s.count}];", *within()]
+        self._has_buffer = False
+        return found
 
     def flag(self, s: Flag, indent: int) -> list[str]:
         """A name for a condition."""
@@ -209,9 +224,13 @@ class LinesInRust(NestLines):
         line = f"{' ' * indent}{name}({', '.join(given)});"
         if len(", ".join(given)) <= rust_layout.LIST_WIDTH and len(line) <= WIDTH:
             return [line]
+        pad = " " * indent
         before = [Let("src_at", s.of.offset), Let("dst_at", s.to.offset)]
         given[:2] = [f"&{s.of.array}[src_at..]", f"&mut {s.to.array}[dst_at..]"]
-        return [*self.lines(before, indent), f"{' ' * indent}{name}({', '.join(given)});"]
+        found, line = self.lines(before, indent), f"{pad}{name}({', '.join(given)});"
+        if len(line) > WIDTH or len(", ".join(given)) > rust_layout.LIST_WIDTH:
+            return [*found, f"{pad}{name}(", *(f"{pad}    {one}," for one in given), f"{pad});"]
+        return [*found, line]
 
     def _from(self, ref: Ref, borrow: str) -> str:
         if ref.offset == const(0):
@@ -325,18 +344,125 @@ class LinesInRust(NestLines):
         if any(isinstance(s, Each) for s in walk(r.body)):
             casts = ("cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss")
             found += ["// What is converted fits.", *(f"#[allow(clippy::{c})]" for c in casts)]
-        T = self.type
-        generic = self.generic.replace("Copy", "Copy + Default") if r.pads else self.generic
-        parameters = [*(f"{n}: usize" for n in sizes), f"src: &[{T}]", f"dst: &mut [{T}]"]
-        found += rust_layout.head(f"pub fn {r.name}{generic}", parameters, "").split("\n")
+        generic = self.generic
+        if r.pads:
+            generic = generic.replace("Copy", "Copy + Default")
+        if r.slices is not None:
+            found += self._head(r.name, generic.replace("Copy", "Copy + Send + Sync"))
+            return [*self._chunks(), *self._part(generic), *found, *self._shared(), "}"]
+        found += self._head(r.name, generic)
+        body = self._body((("src", "&", r.source), ("dst", "&mut ", r.destination)))
+        if len(body) - 3 > MOST_LINES:
+            found.insert(at, "#[allow(clippy::too_many_lines)]")
+        return [*found, *body, "}"]
+
+    def _head(self, name: str, generic: str, *more: str) -> list[str]:
+        """What a routine begins with."""
+        T, sizes = self.type, [f"{n}: usize" for n in self.names.values()]
+        parameters = [*sizes, f"src: &[{T}]", f"dst: &mut [{T}]", *more]
+        return rust_layout.head(f"pub fn {name}{generic}", parameters, "").split("\n")
+
+    def _body(self, ends: Sequence[tuple[str, str, Node]]) -> list[str]:
+        """The nest, after the arrays are cut to their sizes."""
+        r = self.routine
+        found = []
         if r.value is None:
             found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
-        for name, borrow, size in (("src", "&", r.source), ("dst", "&mut ", r.destination)):
+        for name, borrow, size in ends:
             found.append(f"    let {name} = {borrow}{name}[..{self.text(size)}];")
-        body = [line for text in self.lines(r.body, 4) for line in text.split("\n")]
+        return [*found, *(line for text in self.lines(r.body, 4) for line in text.split("\n"))]
+
+    def _unread(self, nodes: Iterable[Node], body: Body = ()) -> list[str]:
+        """What takes the sizes that are not read."""
+        read = names_read(body) | {n.value for node in nodes for n in node.walk() if n.op == "var"}
+        return [f"    let _ = {name};" for old, name in self.names.items() if old not in read]
+
+    def _chunks(self) -> list[str]:
+        """What gives each part its slice of the destination."""
+        r, T, sizes = self.routine, self.type, [*self.names.values()]
+        assert r.slices is not None
+        lets, nested = r.slices
+        named = [Let(name, node) for name, node in lets]
+        lines = [
+            f"The parts of the destination of [`{r.name}`] with their numbers, for threads of one's own."
+        ]
+        lines += ["", "# Panics", "", "Panics if it is shorter."]
+        found = ["", *(f"/// {line}".rstrip() for line in lines)]
+        found += allowed(r.name, [*sizes, *(let.name for let in named)], len(sizes) + 1, False)
+        result = f"impl Iterator<Item = (usize, &mut [{T}])>"
+        parameters = [*(f"{n}: usize" for n in sizes), f"dst: &mut [{T}]"]
+        generic = "" if r.value is not None else "<T>"
+        found += rust_layout.head(f"pub fn {r.name}_chunks{generic}", parameters, result).split(
+            "\n"
+        )
+        nodes = [r.destination, *(node for pair in nested for node in pair)]
+        found += self._unread([*nodes, *(node for _, node in lets)])
+        found.append(f"    let dst = &mut dst[..{self.text(r.destination)}];")
+        found += [line for text in self.lines(named, 4) for line in text.split("\n")]
+        return [*found, *self._sliced(nested), "}"]
+
+    def _sliced(self, nested: Sequence[tuple[Node, Node]]) -> list[str]:
+        """The iterator over slices of slices."""
+        if not nested:
+            return ["    core::iter::once((0, dst))"]
+        found: list[str] = []
+        calls = [f"chunks_mut({self.text(length)}).enumerate()" for length, _ in nested]
+        if len(nested) == 1:
+            return [f"    dst.{calls[0]}"]
+        pad, array = "    ", "dst"
+        for level, call in enumerate(calls):
+            first, second = call.rsplit(".", 1)
+            found += [f"{pad}{array}.{first}", f"{pad}    .{second}"]
+            array = "own"
+            if level + 1 < len(nested):
+                found.append(f"{pad}    .flat_map(move |(k{level}, own)| {{")
+                pad += "        "
+        part = " + ".join(
+            [*(f"{self.text(count, 9)} * k{k}" for k, (_, count) in enumerate(nested[:-1])), "k"]
+        )
+        found.append(f"{pad}    .map(move |(k, own)| ({part}, own))")
+        for _ in nested[1:]:
+            pad = pad[8:]
+            found.append(f"{pad}    }})")
+        return found
+
+    def _part(self, generic: str) -> list[str]:
+        """What moves a part."""
+        r, sizes = self.routine, [*self.names.values()]
+        named = {s.name for s in walk(r.body) if isinstance(s, Let | Loop)}
+        lines = [
+            f"Does a part of [`{r.name}`], for threads of one's own.", "",
+            f"- `dst`: what [`{r.name}_chunks`] gives of that number", "", "# Panics", "",
+            "Panics if a slice is too short.",
+        ]  # fmt: skip
+        found = ["", *(f"/// {line}".rstrip() for line in lines)]
+        own = [*sizes, *sorted(named - {*sizes}), PART]
+        found += allowed(r.name, own, len(sizes) + 3, False)
+        at = len(found)
+        found += self._head(f"{r.name}_part", generic, f"{PART}: usize")
+        unread = [] if PART in names_read(r.body) else [f"    let _ = {PART};"]
+        body = [*unread, *self._unread([r.source], r.body), *self._body((("src", "&", r.source),))]
         if len(body) > MOST_LINES:
             found.insert(at, "#[allow(clippy::too_many_lines)]")
         return [*found, *body, "}"]
+
+    def _shared(self) -> list[str]:
+        """The parts, which the threads of a crate share where it is asked for."""
+        r, sizes = self.routine, [*self.names.values()]
+        chunks = f"{r.name}_chunks({', '.join([*sizes, 'dst'])})"
+        part = f"{r.name}_part({', '.join([*sizes, 'src', 'own', PART])})"
+        return [
+            '    #[cfg(feature = "rayon")]',
+            "    {",
+            "        use rayon::iter::{ParallelBridge, ParallelIterator};",
+            f"        let parts = {chunks}.par_bridge();",
+            f"        parts.for_each(|({PART}, own)| {part});",
+            "    }",
+            '    #[cfg(not(feature = "rayon"))]',
+            f"    for ({PART}, own) in {chunks} {{",
+            f"        {part};",
+            "    }",
+        ]
 
 
 # How an operation on an element is spelled.
@@ -364,6 +490,18 @@ def _without_mod(node: Node) -> Node:
     return node
 
 
+def _rounded_up(node: Node) -> tuple[Node, Node] | None:
+    """x and y of (x + y - 1) / y, for which clippy wants div_ceil(), of Rust 1.73."""
+    if node.op != "div":
+        return None
+    of, y = node.args
+    if y.op != "const" and of.op == "sub" and of.args[1] == const(1):
+        of = of.args[0]
+        return (of.args[0], y) if of.op == "add" and of.args[1] == y else None
+    is_one = y.op == "const" and of.op == "add" and of.args[1] == const(y.value - 1)
+    return (of.args[0], y) if is_one else None
+
+
 def _sum(x: Node, y: Node) -> Node:
     return plus(x, y.value) if y.op == "const" else made("add", x, y)
 
@@ -374,7 +512,7 @@ class CopiesInRust(CopyTexts):
     lines_of = LinesInRust
     index_type = USIZE
     abilities = Abilities(streams=False, pairs=False, fetches=False)
-    threads = "threads share no &mut slice in safe Rust, and parts of a copy write all over the destination"
+    has_slices = has_parts = True
 
     def __init__(self, printer: Any, program: Any):
         super().__init__(printer, program)

@@ -124,7 +124,7 @@ pub unsafe extern "C" fn lego_copy(rounds: i64, sizes: *const i64, src: *const u
     std::panic::set_hook(Box::new(|_| {{}}));
     let run = || {{
         for _ in 0..rounds {{
-            unit::{name}({sizes}core::hint::black_box(src), core::hint::black_box(&mut *dst));
+            {call}core::hint::black_box(src), core::hint::black_box(&mut *dst));
         }}
     }};
     i32::from(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err())
@@ -138,13 +138,75 @@ pub unsafe extern "C" fn lego_copy_bytes(sizes: *const i64, bytes: *mut i64) {{
     *bytes = unit::{source_bytes}({bytes_sizes}) as i64;
     *bytes.add(1) = unit::{destination_bytes}({bytes_sizes}) as i64;
 }}
-
+"""
+RUST_MEMCPY = """
 /// # Safety
 /// Both arrays have so many bytes.
 {mark}
 pub unsafe extern "C" fn lego_memcpy(rounds: i64, bytes: i64, src: *const u8, dst: *mut u8) {{
     for _ in 0..rounds {{
         core::ptr::copy_nonoverlapping(core::hint::black_box(src), dst, bytes as usize);
+    }}
+}}
+"""
+RUST_PARTS = """
+/// # Safety
+/// Arrays are as long as the functions of bytes say.
+{mark}
+pub unsafe extern "C" fn lego_copy_parts(sizes: *const i64, src: *const u8, dst: *mut u8) -> i32 {{
+    let mut bytes = [0; 2];
+    lego_copy_bytes(sizes, bytes.as_mut_ptr());
+    let src = core::slice::from_raw_parts(src.cast::<{T}>(), bytes[0] as usize / {size});
+    let dst = core::slice::from_raw_parts_mut(dst.cast::<{T}>(), bytes[1] as usize / {size});
+    let sizes = core::slice::from_raw_parts(sizes, {count});
+    let parts: Vec<_> = unit::{name}_chunks({sizes}dst).collect();
+    assert_eq!(parts.iter().map(|one| one.1.len()).sum::<usize>(), bytes[1] as usize / {size});
+    for (part, own) in parts.into_iter().rev() {{
+        unit::{name}_part({sizes}src, own, part);
+    }}
+    let _ = sizes;
+    0
+}}
+"""
+RUST_THREADS = """
+use std::sync::atomic::{{AtomicI64, Ordering}};
+use std::sync::Mutex;
+
+static THREADS: AtomicI64 = AtomicI64::new(1);
+
+{mark}
+pub extern "C" fn lego_threads(count: i64) {{
+    THREADS.store(count, Ordering::Relaxed);
+}}
+
+fn shared(sizes: &[i64], src: &[{T}], dst: &mut [{T}]) {{
+    let _ = sizes;
+    let parts = Mutex::new(unit::{name}_chunks({sizes}dst));
+    let next = || parts.lock().unwrap().next();
+    std::thread::scope(|scope| {{
+        for _ in 0..THREADS.load(Ordering::Relaxed) {{
+            scope.spawn(|| {{
+                while let Some((part, own)) = next() {{
+                    unit::{name}_part({sizes}src, own, part);
+                }}
+            }});
+        }}
+    }});
+}}
+
+/// # Safety
+/// Both arrays have so many bytes.
+{mark}
+pub unsafe extern "C" fn lego_memcpy(rounds: i64, bytes: i64, src: *const u8, dst: *mut u8) {{
+    let src = core::slice::from_raw_parts(src, bytes as usize);
+    let dst = core::slice::from_raw_parts_mut(dst, bytes as usize);
+    let own = (bytes as usize).div_ceil(THREADS.load(Ordering::Relaxed) as usize).max(1);
+    for _ in 0..rounds {{
+        std::thread::scope(|scope| {{
+            for (to, of) in dst.chunks_mut(own).zip(core::hint::black_box(src).chunks(own)) {{
+                scope.spawn(|| to.copy_from_slice(of));
+            }}
+        }});
     }}
 }}
 """
@@ -156,16 +218,25 @@ def rust(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path
     """Compile the library of a unit in Rust; flags: those of C compilers that it has a form for."""
     routine: Any = unit.program.routines[0]
     sizes = [f"*sizes.add({k}) as usize" for k in range(len(routine.sizes))]
+    listed = [f"sizes[{k}] as usize" for k in range(len(routine.sizes))]
+    given = {
+        "size": routine.element_bytes, "T": RUST_WORDS.get(routine.element_bytes, "Bytes"),
+        "name": routine.name, "source_bytes": routine.functions[0],
+        "destination_bytes": routine.functions[1], "mark": "#[no_mangle]",
+    }  # fmt: skip
     (folder / "unit.rs").write_text(unit.source)
-    text = RUST.format(
-        size=routine.element_bytes, T=RUST_WORDS.get(routine.element_bytes, "Bytes"),
-        name=routine.name, sizes="".join(f"{s}, " for s in sizes), bytes_sizes=", ".join(sizes),
-        source_bytes=routine.functions[0], destination_bytes=routine.functions[1], mark="#[no_mangle]",
-    )  # fmt: skip
+    own, listed = ("".join(f"{s}, " for s in some) for some in (sizes, listed))
+    in_threads = routine.slices and "-fopenmp" in flags
+    call = f"unit::{routine.name}({own}"
+    if in_threads:
+        call = f"shared(core::slice::from_raw_parts(sizes, {len(sizes)}), "
+    text = RUST.format(bytes_sizes=", ".join(sizes), call=call, **given)
+    for more in (RUST_THREADS if in_threads else RUST_MEMCPY, RUST_PARTS if routine.slices else ""):
+        text += more.format(sizes=listed, count=len(sizes), **given)
     (folder / "copy.rs").write_text(f"#![allow(dead_code)]\n{text}")
     library = folder / "copy.so"
-    more = [word for flag in flags for word in RUST_FLAGS.get(flag, ())]
-    command = [target.path(), "--edition", "2021", "-D", "warnings", *more]
+    words = [word for flag in flags for word in RUST_FLAGS.get(flag, ())]
+    command = [target.path(), "--edition", "2021", "-D", "warnings", *words]
     target.execute([*command, "--crate-type=cdylib", "-o", str(library), "copy.rs"], cwd=folder)
     return library
 

@@ -118,14 +118,18 @@ def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
     rustfmt = need("rustfmt", "rustup component add rustfmt")
     clippy = need("clippy-driver", "rustup component add clippy")
     lints = ["--crate-type=lib", "--emit=metadata", "-D", "warnings", "-W", "clippy::pedantic"]
-    text = "#![no_std]\n"
-    for name in COPIES:
-        (tmp_path / f"{name}.rs").write_text(made(name, "rust").source)
-        text += f"pub mod {name};\n"
-    (tmp_path / "all.rs").write_text(text.replace("\npub", "\n\npub", 1))
+    texts = {name: made(name, "rust").source for name in COPIES}
+    for name in ("blocked", "morton", "pitched", "records", "transposed"):
+        A, B, options = COPIES[name]
+        unit = copy(A, B, "rust", name=f"{name}_shared", threads=True, **options)
+        texts[f"{name}_shared"] = unit.source
+    for name, text in texts.items():
+        (tmp_path / f"{name}.rs").write_text(text)
+    text = "#![no_std]\n\n" + "".join(f"pub mod {name};\n" for name in texts)
+    (tmp_path / "all.rs").write_text(text)
     subprocess.run([rustfmt, "--edition", "2021", "all.rs"], cwd=tmp_path, check=True)
-    for name in COPIES:
-        assert (tmp_path / f"{name}.rs").read_text() == made(name, "rust").source
+    for name, text in texts.items():
+        assert (tmp_path / f"{name}.rs").read_text() == text
     done = subprocess.run(
         [clippy, *lints, "--edition", "2021", "all.rs"],
         cwd=tmp_path,

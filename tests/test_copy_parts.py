@@ -12,7 +12,8 @@ from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy,
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
 from lego_emit.copies import pieces
-from lego_emit.copies.checks import check
+from lego_emit.copies.checks import check, sizes_of
+from lego_emit.copies.chunks import in_chunks
 from lego_emit.copies.pieces import count_of, covers_once, in_pieces
 from lego_emit.errors import InternalError, LegoError
 from lego_emit.ir.nests import LAST, PART, Loop, plus
@@ -44,6 +45,96 @@ def test_copies_of_threads_are_verified(name, target, monkeypatch):
     A, B, options = COPIES[name]
     found = copy(A, B, target, name=name, threads=True, **options).verify()
     assert found and "in two threads" in str(found), str(found)
+
+
+SLICED = {
+    **{name: one for name, one in COPIES.items() if name not in ("curve", "planes")},
+    "panels": (Row(M, N), Padded([M, N], Strided(((8, (M + 7) // 8), N), ((1, 8 * N), 8))), {}),
+    "constant": (Row(37, 40), Padded([37, 40], Strided(((4, 4, 3), 40), ((4, 1, 640), 16))), {"element": 2}),
+    "changed": (Row(M, N), Col(M, N), {"element": 1, "value": lambda v: v ^ 0x88}),
+    "curves": (Row(256, 256), catalogue["morton.2D"](256, 256), {"element": 8}),
+}  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", rest_deep(SLICED, 1))
+def test_slices_of_the_destination_are_verified(name, monkeypatch, need):
+    need("rustc", "rustup")
+    monkeypatch.setattr(pieces, "PIECE", 512)
+    A, B, options = SLICED[name]
+    unit = copy(A, B, "rust", name=name, threads=True, **options)
+    found = unit.verify()
+    assert found and "in two threads" in str(found), str(found)
+    assert f"{name}_chunks" in str(unit)
+
+
+def test_a_slice_that_is_cut_elsewhere_is_found():
+    for A, B in (COPIES["turned"][:2], COPIES["blocked"][:2]):
+        made = plan(A, B)
+        chunks = in_chunks(made, sizes_of(made), piece=256)
+        assert check(made, chunks.body, pieces=chunks)
+        (length, count), *more = chunks.chunks
+        start, *loops = chunks.loops
+        for wrong in (
+            replace(chunks, chunks=((plus(length, 1), count), *more)),
+            replace(chunks, boxes=chunks.boxes[:-1]),
+            replace(chunks, loops=(replace(start, value=plus(start.value, 1)), *loops)),
+        ):
+            with pytest.raises(InternalError, match="nothing was emitted"):
+                check(made, wrong.body, pieces=wrong)
+
+
+# What rayon has of these names, as threads.
+RAYON = """
+pub mod iter {
+    pub trait ParallelBridge: Iterator + Send + Sized where Self::Item: Send {
+        fn par_bridge(self) -> Bridge<Self> { Bridge(self) }
+    }
+    impl<I: Iterator + Send> ParallelBridge for I where I::Item: Send {}
+    pub struct Bridge<I>(I);
+    pub trait ParallelIterator: Sized + Send {
+        type Item: Send;
+        fn for_each<F: Fn(Self::Item) + Sync + Send>(self, call: F);
+    }
+    impl<I: Iterator + Send> ParallelIterator for Bridge<I> where I::Item: Send {
+        type Item = I::Item;
+        fn for_each<F: Fn(I::Item) + Sync + Send>(self, call: F) {
+            let all = std::sync::Mutex::new(self.0);
+            let next = || all.lock().unwrap().next();
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| while let Some(one) = next() { call(one) });
+                }
+            });
+        }
+    }
+}
+"""
+RAYON_MAIN = """
+mod turned;
+fn main() {
+    let src: Vec<f32> = (0..521 * 264).map(|k| k as f32).collect();
+    let mut dst = vec![0f32; 521 * 264];
+    turned::turned(521, 264, &src, &mut dst);
+    for (k, &x) in dst.iter().enumerate() {
+        assert_eq!(x, src[k % 521 * 264 + k / 521]);
+    }
+}
+"""
+
+
+@pytest.mark.slow
+def test_threads_of_a_crate_share_slices(tmp_path, need):
+    rustc = need("rustc", "rustup")
+    unit = copy(Row(M, N), Col(M, N), "rust", name="turned", threads=True)
+    (tmp_path / "turned.rs").write_text(unit.source)
+    (tmp_path / "rayon.rs").write_text(RAYON)
+    (tmp_path / "main.rs").write_text(f"#![allow(dead_code)]{RAYON_MAIN}")
+    command = [rustc, "--edition", "2021"]
+    subprocess.run([*command, "--crate-type=rlib", "rayon.rs"], cwd=tmp_path, check=True)
+    command += ["-D", "warnings", "--cfg", 'feature="rayon"', "--extern", "rayon=librayon.rlib"]
+    subprocess.run([*command, "main.rs"], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
 
 
 @pytest.mark.deep
@@ -131,6 +222,9 @@ WRONG = {
     "written before all else": lambda: copy(
         Row(5, 7), Padded([5, 7], GroupBy([8, 8]).OrderBy(catalogue["hilbert.2D"](8, 8))), "c", threads=True
     ),
+    "each write a slice of the destination, and positions": lambda: copy(*COPIES["curve"][:2], "rust", threads=True),
+    "whole blocks is all of it": lambda: copy(*COPIES["planes"][:2], "rust", threads=True, element=1),
+    "not made of rows": lambda: copy(Row(3, 2), Strided((3, 2), (4, 6)), "rust", threads=True),
     "make it by copy": lambda: copy(*COPIES["turned"][:2], "c").time(sizes={"M": 8, "N": 8}, threads=2),
     "threads is 0": lambda: copy(*COPIES["turned"][:2], "c").time(sizes={"M": 8, "N": 8}, threads=0),
 }  # fmt: skip

@@ -10,9 +10,10 @@ from typing import Any
 
 from ..errors import InternalError
 from ..ir import grids
-from ..ir.nests import FIRST, LAST, Abilities, Body, Way, run
+from ..ir.nests import FIRST, LAST, PART, Abilities, Body, Way, run
 from ..ir.nodes import Node, evaluate, evaluated
 from ..packages import numpy as np
+from .chunks import Chunks, in_chunks
 from .digits import Digit
 from .launch import IN_THREADS, grid_of, word_of
 from .pieces import Pieces, count_of, covers_once, in_pieces
@@ -45,18 +46,26 @@ def check(
     """Compare plan and nest with the layouts; how many sizes were compared. blocks: of a launch, where it is
     threads that carry the nest out; abilities: of their language; pieces: what the nest was made of where it has
     some, which are compared piece by piece. Raises InternalError."""
-    count = 0
-    fine = in_pieces(plan, piece=FINE) if pieces is not None and plan.is_affine else pieces
+    count, fine = 0, pieces
+    if isinstance(pieces, Chunks):
+        fine = in_chunks(plan, sizes_of(plan), (), abilities, FINE)
+    elif pieces is not None and plan.is_affine:
+        fine = in_pieces(plan, piece=FINE)
     for sizes in sizes_of(plan):
         if value_of(plan.destination_size, sizes) <= MOST_PLANNED and plan.is_affine:
             check_plan(plan, sizes)
             count += 1
-        if pieces is not None and not covers_once(pieces, body, sizes):
+        if isinstance(pieces, Chunks) and value_of(plan.destination_size, sizes) <= MOST_PLANNED:
+            check_chunks(plan, pieces, sizes)
+        elif pieces is not None and not covers_once(pieces, body, sizes):
             raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
         if value_of(plan.destination_size, sizes) > MOST_CHECKED:
             continue
         if blocks is not None:
             check_threads(plan, body, sizes, int(evaluated(blocks, sizes, {})))
+        elif isinstance(pieces, Chunks) and isinstance(fine, Chunks):
+            for one in (pieces, fine):
+                check_slices(plan, one, sizes)
         else:
             for way in WAYS if plan.is_affine else WAYS[:1]:
                 check_nest(plan, body, sizes, way, pieces)
@@ -160,6 +169,33 @@ def check_parts(plan: Plan, pieces: Pieces, sizes: Mapping[str, int]) -> None:
             if not found.keys().isdisjoint(own):
                 raise _fault(plan, f"two of its parts write one place at {dict(sizes)}")
             found |= own
+        _compare(plan, found, sizes)
+
+
+def check_chunks(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
+    """Compare what all parts have of the plan's boxes with the layouts."""
+    found = np.full(value_of(plan.destination_size, sizes), -1, np.int64)
+    for part, start, stop in chunks.slices(sizes, len(found)):
+        for box, a, b in chunks.pairs(part, sizes):
+            if b.size and not 0 <= b.min() <= b.max() < stop - start:
+                raise _fault(plan, f"a part writes outside of its slice at {dict(sizes)}")
+            found[start + b] = PAD if box.is_padding else a
+    wanted = model(plan, sizes)
+    if not plan.pads:
+        wanted[wanted == PAD] = -1
+    if not np.array_equal(found, wanted):
+        raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
+
+
+def check_slices(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
+    """Run a nest part by part, each on its slice of the destination, and compare what they write together."""
+    for way in (Way(), Way(vectors=False)):
+        found: dict[int, Any] = {}
+        for part, start, stop in chunks.slices(sizes, value_of(plan.destination_size, sizes)):
+            own = _moved(plan, chunks.body, sizes, {PART: part}, way)
+            if own and not 0 <= min(own) <= max(own) < stop - start:
+                raise _fault(plan, f"a part writes outside of its slice at {dict(sizes)}")
+            found |= {start + place: value for place, value in own.items()}
         _compare(plan, found, sizes)
 
 

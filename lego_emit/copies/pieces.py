@@ -85,7 +85,11 @@ class Pieces:
     @property
     def counted(self) -> tuple[tuple[str, Node], ...]:
         """The named integers that the number of pieces is made of."""
-        wanted = {n.value for n in self.count.walk() if n.op == "var"}
+        return self.named_in([self.count])
+
+    def named_in(self, nodes: Sequence[Node]) -> tuple[tuple[str, Node], ...]:
+        """The named integers that nodes are made of."""
+        wanted = {n.value for node in nodes for n in node.walk() if n.op == "var"}
         found: list[tuple[str, Node]] = []
         for let in reversed(self.lets):
             if let.name in wanted:
@@ -113,7 +117,7 @@ def over(x: Node, y: Node) -> Node:
     return folded("div", most if y.op == "const" else folded("sub", most, ONE), y)
 
 
-class _Cutting:
+class Cutting:
     """Cuts boxes, and names what that takes."""
 
     def __init__(self, names: Names, piece: int = 0):
@@ -129,6 +133,11 @@ class _Cutting:
         """A name for what is no name and no number itself, and at least lo."""
         return least(self.names.of(least(node, lo), stem), lo)
 
+    def wanted(self, total: Node) -> Node:
+        """How many pieces there are to be of so many bytes."""
+        wanted = folded("add", folded("div", least(total, 0), const(self.piece)), ONE)
+        return self.least_of(self.named(wanted, "wanted", 1), const(MOST), "wanted")
+
     def cuts(self, digits: Sequence[tuple[Digit, int]], total: Node) -> tuple[Cut, ...]:
         """How digits are cut, in order. digits: each with what pieces have multiples of; total: bytes that are
         moved."""
@@ -137,8 +146,7 @@ class _Cutting:
 
     def cuts_of(self, digits: Sequence[tuple[Node, Node, int]], total: Node) -> tuple[Cut, ...]:
         """The same of extents, strides and units."""
-        wanted = folded("add", folded("div", least(total, 0), const(self.piece)), ONE)
-        wanted = self.least_of(self.named(wanted, "wanted", 1), const(MOST), "wanted")
+        wanted = self.wanted(total)
         found: list[Cut] = []
         known, share = 1, ONE
         for extent, stride, unit in digits:
@@ -173,7 +181,7 @@ class _Cutting:
         return self.named(folded("mul", const(unit), grain), "grain", 1)
 
 
-def _ranges(cuts: Sequence[Cut], part: Node) -> list[Let]:
+def ranges(cuts: Sequence[Cut], part: Node) -> list[Let]:
     """What names the ranges of a piece by its number among those of its boxes."""
     lets: list[Let] = []
     for at, cut in enumerate(cuts):
@@ -192,7 +200,7 @@ def _ranges(cuts: Sequence[Cut], part: Node) -> list[Let]:
 class _Numbered:
     """Numbers the pieces of one loop after those of another."""
 
-    def __init__(self, cutting: _Cutting, loops: int):
+    def __init__(self, cutting: Cutting, loops: int):
         self.cutting, self.left, self.before = cutting, loops, NOTHING
 
     def loop(self, cuts: Sequence[Cut]) -> tuple[Loop, list[Let]]:
@@ -209,7 +217,7 @@ class _Numbered:
             stop = self.cutting.named(made("select", made("lt", end, stop), end, stop), "stop")
         self.before = end
         part = folded("sub", least(var(PART), 0), before)
-        return Loop(PART, stop, (), 1, start), _ranges(cuts, part)
+        return Loop(PART, stop, (), 1, start), ranges(cuts, part)
 
 
 def in_pieces(
@@ -224,7 +232,7 @@ def in_pieces(
     nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
     shared = _shared(nests)
     groups = [nests] if shared else [[nest] for nest in nests]
-    cutting = _Cutting(names, piece)
+    cutting = Cutting(names, piece)
     numbered = _Numbered(cutting, len(groups))
     loops: list[Statement] = []
     found: list[tuple[Cut, ...]] = []
@@ -270,7 +278,7 @@ def _shared(nests: Sequence[BoxNest]) -> list[tuple[Digit, int]]:
             next((k for k, e in enumerate(n.digits) if (node_of(e.n), node_of(e.b)) == key), None)
             for n in nests
         ]
-        units = [_unit(n, k) for n, k in zip(nests, own, strict=True) if k is not None]
+        units = [unit_of(n, k) for n, k in zip(nests, own, strict=True) if k is not None]
         if len(units) == len(nests):
             is_run = any(is_run for is_run, _ in units)
             found.append((is_run, d, max(unit for _, unit in units)))
@@ -280,7 +288,7 @@ def _shared(nests: Sequence[BoxNest]) -> list[tuple[Digit, int]]:
     return [(d, unit) for _, d, unit in sorted(found, key=lambda one: one[0])]
 
 
-def _unit(nest: BoxNest, k: int) -> tuple[bool, int]:
+def unit_of(nest: BoxNest, k: int) -> tuple[bool, int]:
     """Whether a digit is a run, and what pieces have multiples of."""
     is_run = nest.digits[k].b == 1 if nest.box.is_padding else nest.run == k
     if is_run:
@@ -291,7 +299,7 @@ def _unit(nest: BoxNest, k: int) -> tuple[bool, int]:
 def each_in_pieces(each: Each, sizes: Sequence[str], element_bytes: int) -> Pieces:
     """The pieces of a loop over both index functions: ranges of its first index."""
     names = Names([*sizes, *each.names, FIRST, LAST, PART])
-    cutting = _Cutting(names)
+    cutting = Cutting(names)
     total = reduce(lambda x, y: folded("mul", x, y), each.extents, const(element_bytes))
     unit = each.count if len(each.extents) == 1 else 1
     cuts = cutting.cuts_of([(each.extents[0], NOTHING, unit)], total)

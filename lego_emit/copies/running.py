@@ -198,7 +198,7 @@ def verify(unit: Any, sizes: Mapping[str, int] | None, flags: Sequence[str] = ("
     """What Copy.verify does; flags: of the compiler."""
     plan = unit.plan
     tried = sizes_of(plan) if sizes is None else [checked_sizes(unit, sizes)]
-    if sizes is None and _routine(unit).parts:
+    if sizes is None and _routine(unit).is_shared:
         tried += sizes_of(plan, 2, SHARED, LEAST_SHARED)
     lines: list[str] = []
     for title, more, how in _ways(unit):
@@ -254,7 +254,7 @@ def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
         yield "with the machine's vectors", NATIVE[1:], {}
     if f"{macro}_SCALAR" in unit.source:
         yield "without vectors", (f"-D{macro}_SCALAR",), {}
-    if _routine(unit).parts:
+    if _routine(unit).is_shared:
         if forms_of(unit.printer).has_parts:
             yield "part by part", (), {"by_parts": True}
         yield "in two threads", (), {"threads": 2}
@@ -325,7 +325,7 @@ def time(
     sizes = checked_sizes(unit, sizes)
     if not is_integer(threads) or threads < 1:
         raise OptionError(f"threads is {short_repr(threads)}; give how many share the copy")
-    if threads > 1 and not _routine(unit).parts:
+    if threads > 1 and not _routine(unit).is_shared:
         raise OptionError(
             f"{unit.name}: threads is {threads}, and the copy is done by one; make it by copy(.., threads=True)"
         )

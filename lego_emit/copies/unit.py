@@ -20,16 +20,17 @@ from ..emitted import Emitted, emit_program
 from ..errors import LayoutError, OptionError, TargetError, a_type, did_you_mean, short_repr
 from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
-from ..ir.nests import DESTINATION, FIRST, LAST, PART, Abilities, Each, Routine, times
+from ..ir.nests import DESTINATION, FIRST, LAST, PART, Abilities, Each, Routine, Slices, times
 from ..ir.nodes import Node, const, made
 from ..ir.program import Function, Program
 from ..ir.relations import greatest, names_in
 from ..numeric import is_integer
 from ..options import Options
 from ..trace.follow import TraceOptions
-from .checks import check
+from .checks import check, sizes_of
+from .chunks import Chunks, in_chunks
 from .digits import index_space, neighbors
-from .pieces import each_in_pieces, in_pieces
+from .pieces import Pieces, each_in_pieces, in_pieces
 from .places import places
 from .plan import Plan, plan_of
 from .schedule import nest_of
@@ -115,7 +116,8 @@ def copy(
     each index has a place of its own. target: C, C++, Rust, Fortran, Julia, JavaScript or NumPy, or for GPUs CUDA, HIP,
     OpenCL, Metal, GLSL or WGSL. element: "uint8" .. "uint64", a number of bytes, or a NumPy dtype. zero: whether B's padding is written with zeros;
     what lies between a pitch's rows never is. threads: whether the copy can be shared out to threads: by OpenMP, or
-    by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts. value: a function of an element as an unsigned integer, of 1, 2, 4 or 8 bytes, which
+    by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts; in Rust by rayon where the
+    feature is on, and by NAME_part of what NAME_chunks gives, where the destination is made of rows that lie one behind the other. value: a function of an element as an unsigned integer, of 1, 2, 4 or 8 bytes, which
     gives what is written in its place: of + - * // % & | ^ ~ << >> and integers, whose arithmetic wraps; padding stays zero. options: assume, ranges, sizes, namespace, prefix
     and header, as generate() takes them.
 
@@ -187,7 +189,8 @@ def unit_of(
     assert plan.function is not None
     forms = forms_of(registry.printer(target))
     function, printer = replace(plan.function, name=f"{name}_places"), registry.printer(target)
-    taken, blocks, pieces = [name, *_taken(printer, plan.space.sizes)], None, None
+    taken, blocks = [name, *_taken(printer, plan.space.sizes)], None
+    pieces: Pieces | None = None
     sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
     abilities = forms.abilities
     if plan.value is not None:  # elements are changed as a register is loaded
@@ -196,10 +199,20 @@ def unit_of(
         body, kinds, blocks = _in_threads(plan, function, taken, abilities)
     elif plan.is_affine:
         body, kinds = nest_of(plan, taken, abilities)
-        pieces = in_pieces(plan, taken, abilities) if threads else None
+        if threads:
+            pieces = (
+                in_chunks(plan, sizes_of(plan), taken, abilities)
+                if forms.has_slices
+                else in_pieces(plan, taken, abilities)
+            )
     else:
         body = _each(plan, function, abilities, _taken(printer, sizes))
         kinds = (_of_each(body[-1], plan.element_bytes),)
+        if threads and forms.has_slices:
+            raise LayoutError(
+                "copy: threads each write a slice of the destination, and positions that are no sums of digits are in no "
+                "rows; leave out threads"
+            )
         if threads and not isinstance(body[0], Each):
             raise LayoutError(
                 "copy: the padding of a layout whose positions are no sums of digits is written before all else, "
@@ -223,7 +236,9 @@ def unit_of(
         name, sizes, size, tuple(body), _summary(plan), node_of(plan.source_size),
         node_of(plan.destination_size), tuple(f.name for f in functions), value=plan.value,
     )  # fmt: skip
-    if pieces is not None:
+    if isinstance(pieces, Chunks):
+        routine = replace(routine, slices=Slices(pieces.sliced, pieces.chunks))
+    elif pieces is not None:
         parts = f"{name}_parts"
         functions.insert(2, replace(
             functions[1], name=parts, body=pieces.counted, outputs=(("parts", pieces.count),),

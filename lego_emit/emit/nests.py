@@ -414,6 +414,7 @@ class CopyTexts:
     abilities = Abilities()
     threads = ""  # why the language has no copies in parts, for threads; "" where it has
     own: tuple[str, ...] = ()  # names that its routines have, beside OWN
+    has_slices = False  # whether a part is handed a slice of the destination of its own
     has_parts = False  # whether a user's own threads can do parts of a copy
 
     @classmethod

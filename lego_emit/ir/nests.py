@@ -292,13 +292,22 @@ class Threaded:
     """A statement of lego_emit/ir/grids.py, for the threads of a GPU."""
 
 
+class Slices(NamedTuple):
+    """How a memory is cut into slices for threads. lets: what is named for that; nested: the length of a slice, of a
+    slice within that, and so on, each with how many pieces it has."""
+
+    lets: tuple[tuple[str, Node], ...]
+    nested: tuple[tuple[Node, Node], ...]
+
+
 @dataclass(frozen=True)
 class Routine:
     """A copy in a file. name: the function's; sizes: its parameters before the two arrays; element_bytes: of
     an element; body: its statements; summary: what it does and how; source, destination: how many elements the
     memories have; functions: what gives their bytes, and the places of an index where it calls one; parts: what gives
     the number of pieces where the body moves those from FIRST to LAST, for threads; value: what is made of each element
-    that is read from the source, over VALUE, every operation wrapping in the element's unsigned type."""
+    that is read from the source, over VALUE, every operation wrapping in the element's unsigned type; slices: how the
+    destination is cut where the body is that of the piece PART alone, whose places count from its own slice."""
 
     name: str
     sizes: tuple[str, ...]
@@ -310,6 +319,12 @@ class Routine:
     functions: tuple[str, ...] = ()
     parts: str = ""
     value: Node | None = None
+    slices: Slices | None = None
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether it is in pieces, for threads."""
+        return bool(self.parts or self.slices)
 
     @property
     def pads(self) -> bool:

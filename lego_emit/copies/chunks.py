@@ -1,0 +1,348 @@
+"""A copy in parts each of which writes a slice of the destination of its own, for threads of languages that ask
+for one.
+
+The destination is cut along the digit that is slowest in it, whose indices are rows that lie one behind the other, and
+along the next digit within a row. A part has some rows, or a range of one row; a box is moved as far as it lies
+there, to places that count from where the slice begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from typing import Any
+
+from ..arith.expr import Expr
+from ..arith.terms import Atom
+from ..errors import LayoutError
+from ..ir.nests import (
+    ONE,
+    PART,
+    Abilities,
+    Let,
+    Statement,
+    When,
+    plus,
+    times,
+)
+from ..ir.nodes import Node, const, evaluated, made, var
+from .digits import Digit, Size, Sizes
+from .pieces import ENOUGH, PIECE, Cut, Cutting, Pieces, folded, over, ranges, unit_of
+from .plan import Box, Plan
+from .schedule import NEVER_LARGE, BoxNest
+from .tiles import ALL, Names
+from .values import least, node_of, value_of
+
+FEW = 8  # rows of which each is a part, whatever they have
+
+
+@dataclass(frozen=True)
+class Chunks(Pieces):
+    """The nest of the part PART. chunks: how many elements a slice has of the destination, of such a slice, and so on,
+    each with how many parts there are in one; boxes: of a part, each with what is named for it and its condition."""
+
+    chunks: tuple[tuple[Node, Node], ...] = ()
+    boxes: tuple[tuple[tuple[Let, ...], Node | None, Box], ...] = field(default=(), repr=False)
+
+    @property
+    def sliced(self) -> tuple[tuple[str, Node], ...]:
+        """The named integers that the lengths of slices are made of."""
+        return self.named_in([node for pair in self.chunks for node in pair])
+
+    def slices(self, sizes: Mapping[str, int], end: int) -> Iterator[tuple[int, int, int]]:
+        """Each part at numbers with where its slice begins and ends. end: of the destination."""
+        env: dict[str, Any] = dict(sizes)
+        for name, node in self.sliced:
+            env[name] = evaluated(node, env, {})
+        lengths = [[int(evaluated(node, env, {})) for node in pair] for pair in self.chunks]
+
+        def within(level: int, part: int, start: int, stop: int) -> Iterator[tuple[int, int, int]]:
+            if level == len(lengths):
+                yield part, start, stop
+                return
+            length, count = lengths[level]
+            for k, at in enumerate(range(start, stop, max(1, length))):
+                yield from within(level + 1, part + k * count, at, min(at + length, stop))
+
+        return within(0, 0, 0, end)
+
+    def pairs(self, part: int, sizes: Mapping[str, int]) -> Iterator[tuple[Box, Any, Any]]:
+        """The boxes of a part, and their positions in the source and in its slice."""
+        env: dict[str, Any] = {**sizes, PART: part}
+
+        def name(lets: Sequence[Statement]) -> None:
+            for let in lets:
+                assert isinstance(let, Let)
+                env[let.name] = evaluated(let.value, env, {})
+
+        name(self.lets)
+        name(self.loops[: sum(len(c.names) for cuts in self.cuts for c in cuts)])
+        for lets, condition, box in self.boxes:
+            name(lets)
+            if condition is None or evaluated(condition, env, {}):
+                yield box, *box.pairs(env)
+
+
+@dataclass(frozen=True)
+class _Level:
+    """Rows that lie one behind the other. stride: between two of them; length: that, or 1 where there are none; n: how
+    many there are in one of the level before; digits: that of each box, if it has one; starts: the row where each box
+    begins; unit: what parts have multiples of."""
+
+    stride: Size
+    length: Node
+    n: Node
+    digits: tuple[Digit | None, ...]
+    starts: tuple[Node, ...]
+    unit: int
+
+
+def in_chunks(
+    plan: Plan,
+    samples: Sequence[Mapping[str, int]],
+    taken: Sequence[str] = (),
+    abilities: Abilities = ALL,
+    piece: int = 0,
+) -> Chunks:
+    """The nest of a part of a plan. samples: numbers for sizes, at which rows are looked for; taken: names that it has
+    not; piece: bytes that a part has at least, about.
+
+    Raises LayoutError where the destination is not made of such rows.
+    """
+    names = Names([*plan.space.sizes, *taken, PART])
+    size = node_of(plan.destination_size)
+    nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
+    levels, starts = _levels(plan, nests, samples, names)
+    cutting = Cutting(names, piece)
+    cuts = _cuts(levels, cutting, times(size, plan.element_bytes))
+    counts = [cut.count for cut in cuts]
+    if not cuts and (size.op != "const" or size.value * plan.element_bytes >= 2 * PIECE):
+        raise LayoutError(
+            f"copy: threads each write a slice of the destination, and each slice of {plan.space.destination!r} that has "
+            "whole blocks is all of it; leave out threads"
+        )
+    count = reduce(lambda x, y: folded("mul", x, y), counts, ONE)
+    chunks = _slices(cuts, cutting)
+    total = times(size, plan.element_bytes)
+    main = size.op != "const" or size.value * plan.element_bytes >= NEVER_LARGE
+    found: list[Statement] = [*ranges(cuts, least(var(PART), 0))]
+    boxes: list[tuple[tuple[Let, ...], Node | None, Box]] = []
+    for at, whole in enumerate(plan.boxes):
+        before, condition, box = _part(whole, at, starts[at], levels, cuts, names)
+        boxes.append((tuple(before), condition, box))
+        own = names.within([*(n for c in cuts for n in c.names), *(let.name for let in before)])
+        large = total if main and whole is plan.boxes[0] else None
+        nest = BoxNest(box, plan.element_bytes, own, large, abilities)
+        moved = nest.zeros() if box.is_padding else nest.statements()
+        body = (*own.lets, *moved)
+        found += (*before, *(body if condition is None else (When(condition, body),)))
+    return Chunks(tuple(names.lets), tuple(found), count, (tuple(cuts),), chunks, tuple(boxes))
+
+
+def _levels(
+    plan: Plan, nests: Sequence[BoxNest], samples: Sequence[Mapping[str, int]], names: Names
+) -> tuple[list[_Level], list[Size]]:
+    """How the destination is made of rows, and where each box begins in the last ones."""
+    arithmetic = Sizes(plan.space.known)
+    found: list[_Level] = []
+    left = [[*box.digits] for box in plan.boxes]
+    starts: list[Size] = [box.b for box in plan.boxes]
+    end: Size = plan.destination_size
+    dynamic, known = 0, 1
+    while dynamic < 2:
+        strides = {node_of(d.b): d.b for digits in left for d in digits}
+        stride = next((s for s in strides.values() if _has_rows(s, left, starts, samples)), None)
+        if stride is None:
+            break
+        node = node_of(stride)
+        own = [next((d for d in ds if node_of(d.b) == node), None) for ds in left]
+        unit = max(_unit(nest, d) for nest, d in zip(nests, own, strict=True) if d is not None)
+        ends = arithmetic.of(end), arithmetic.of(stride)
+        exact = arithmetic.quotient(*ends)
+        length = names.of(node, "row")
+        if not arithmetic.at_most(1, ends[1]):
+            length = names.of(made("max", node, const(1)), "row")
+        length = least(length, 1)
+        n = over(node_of(end), length) if exact is None else node_of(_own(exact, plan))
+        firsts: list[Node] = []
+        for k, (start, digit) in enumerate(zip(starts, own, strict=True)):
+            is_whole = digit is not None and node_of(digit.n) == n  # and begins in the first row
+            whole = 0 if is_whole else arithmetic.floor(arithmetic.of(start), ends[1])
+            firsts.append(names.of(node_of(_own(whole, plan)), "first"))
+            if firsts[-1] != const(0):
+                starts[k] = _own(arithmetic.mod(arithmetic.of(start), ends[1]), plan)
+        found.append(_Level(stride, length, n, tuple(own), tuple(firsts), unit))
+        left = [[e for e in ds if e is not d] for ds, d in zip(left, own, strict=True)]
+        known *= n.value if n.op == "const" else ENOUGH
+        dynamic += known >= ENOUGH
+        end = stride
+        if unit > 1:
+            break
+    if not found:
+        raise LayoutError(
+            f"copy: threads each write a slice of the destination, and {plan.space.destination!r} is not made of rows that "
+            "lie one behind the other; leave out threads"
+        )
+    return found, starts
+
+
+def _own(size: Size, plan: Plan) -> Size:
+    """A size in symbols of the user's own."""
+    return size if isinstance(size, int) else plan.space.known.unsubstitute(Expr.of(size))
+
+
+def _has_rows(
+    stride: Size,
+    boxes: Sequence[Sequence[Digit]],
+    starts: Sequence[Size],
+    samples: Sequence[Mapping[str, int]],
+) -> bool:
+    """Whether each box lies in rows of so many elements, of which one of its digits counts whole ones."""
+    node = node_of(stride)
+    for sizes in samples:
+        length = value_of(stride, sizes)
+        for digits, start in zip(boxes, starts, strict=True):
+            numbers = [(d, value_of(d.n, sizes), value_of(d.b, sizes)) for d in digits]
+            if not all(n for _, n, _ in numbers):
+                continue
+            if length < 1 or any(b < 0 for _, _, b in numbers):
+                return False
+            reach = sum((n - 1) * b for d, n, b in numbers if node_of(d.b) != node)
+            if value_of(start, sizes) % length + reach >= length:
+                return False
+    return True
+
+
+def _unit(nest: BoxNest, digit: Digit) -> int:
+    k = next(k for k, d in enumerate(nest.digits) if d is digit)
+    return unit_of(nest, k)[1]
+
+
+def _cuts(levels: Sequence[_Level], cutting: Cutting, total: Node) -> list[Cut]:
+    """How much of each level a part has: one row, but for the last level that is cut."""
+    wanted = cutting.wanted(total)
+    found: list[Cut] = []
+    several = ONE  # rows of the levels before that a part has
+    for level in levels:
+        n = cutting.named(level.n, "rows") if level.n.args else level.n
+        rounds = cutting.named(over(n, const(level.unit)), "rounds")
+        is_last = level is levels[-1]
+        if rounds == ONE:
+            break
+        most = wanted.value if wanted.op == "const" else FEW
+        if not is_last and n.op == "const" and n.value <= most:
+            grain = ONE
+        else:
+            grain = cutting.grain(n, rounds, level.unit, wanted)
+        if several.op == "const" and several != ONE:
+            break
+        if several != ONE:
+            whole = made("select", made("gt", several, 1), n, grain)
+            grain = cutting.named(whole, "grain", 1)
+        count = cutting.named(over(n, grain), "count", 0 if cutting.names.may_be_zero(n) else 1)
+        if count == ONE:
+            break
+        start, extent = cutting.names.fresh("start"), grain
+        if grain != ONE and (n.op != "const" or grain.op != "const" or n.value % grain.value):
+            extent = var(cutting.names.fresh("extent"))
+        found.append(Cut(level.length, n, start, extent, grain, count))
+        several = folded("mul", several, grain)
+        if not is_last:
+            share = least(plus(count, 1), 1) if cutting.names.may_be_zero(n) else count
+            wanted = cutting.named(over(wanted, share), "wanted", 1)
+    return found
+
+
+def _slices(cuts: Sequence[Cut], cutting: Cutting) -> tuple[tuple[Node, Node], ...]:
+    """The lengths of slices of slices, without those that are whole numbers of the next ones."""
+    found: list[tuple[Node, Node]] = []
+    several = ONE
+    for k, cut in enumerate(cuts):
+        several = folded("mul", several, cut.grain)
+        length = cutting.named(folded("mul", several, cut.stride), "length", 1)
+        count = reduce(lambda x, y: folded("mul", x, y), (c.count for c in cuts[k + 1 :]), ONE)
+        if found and found[-1][0].op == length.op == "const":
+            before, parts = found[-1]
+            own = parts.value // count.value if parts.op == count.op == "const" else 0
+            if before.value == own * length.value:
+                found.pop()
+        found.append((length, count))
+    return tuple(found)
+
+
+def _size(node: Node) -> Expr:
+    """A number or a name as a size."""
+    return Expr.of(node.value) if node.op == "const" else _symbol(node.value)
+
+
+def _symbol(name: Any) -> Expr:
+    return Expr.atom(Atom("sym", name))
+
+
+def _part(
+    whole: Box,
+    at: int,
+    start: Size,
+    levels: Sequence[_Level],
+    cuts: Sequence[Cut],
+    names: Names,
+) -> tuple[list[Let], Node | None, Box]:
+    """What lies of a box in a part: what is named, the condition that there is something, and the box. start: where it
+    begins in the rows of the last level."""
+    digits = [*whole.digits]
+    a: Any = Expr.of(whole.a)
+    b: Any = Expr.of(start)
+    lets: list[Let] = []
+    conditions: list[Node] = []
+    last = levels[len(cuts) :]
+    for level in last:  # which are not cut
+        b = b + _size(level.starts[at]) * Expr.of(level.stride)
+    for level, cut in zip(levels, cuts, strict=False):
+        digit, first = level.digits[at], level.starts[at]
+        begin, end = var(cut.start), folded("add", var(cut.start), cut.extent)
+        offset: Any = _symbol(
+            cut.start
+        )  # of the first row that the box has here, among its own ones
+        behind: Any = 0  # rows of the part before that
+        if digit is None:
+            conditions += _within(first, begin, cut)
+            if cut.extent != ONE:
+                behind = _size(first) - offset
+            b = b + behind * Expr.of(level.stride)
+            continue
+        k = next(k for k, d in enumerate(digits) if d is digit)
+        n = node_of(digit.n)
+        extent: Any = cut.extent.value if cut.extent.op == "const" else _symbol(cut.extent.value)
+        if first != const(0) or n != level.n:
+            stop = folded("add", first, n)
+            if cut.extent == ONE:
+                conditions += [made("le", first, begin)] * (first != const(0))
+                conditions.append(made("lt", begin, stop))
+            else:
+                lo = begin
+                if first != const(0):
+                    lo = names.fresh("begin")
+                    lets.append(Let(lo, made("select", made("lt", begin, first), first, begin)))
+                    lo = var(lo)
+                stops = names.fresh("stop")
+                lets.append(Let(stops, made("select", made("lt", end, stop), end, stop)))
+                conditions.append(made("lt", lo, var(stops)))
+                offset, extent = _size(lo), _symbol(stops) - _size(lo)
+                behind = offset - _symbol(cut.start)
+            offset = offset - _size(first)
+        digits[k] = Digit(extent, digit.a, digit.b)
+        a = a + offset * Expr.of(digit.a)
+        b = b + behind * Expr.of(level.stride)
+    condition = reduce(lambda x, y: made("land", x, y), conditions) if conditions else None
+    kept = tuple(d for d in digits if d.n != 1)
+    a, b = (e if e.constant is None else e.constant for e in (a, b))
+    return lets, condition, Box(kept, 0 if whole.is_padding else a, b, whole.is_padding)
+
+
+def _within(first: Node, begin: Node, cut: Cut) -> list[Node]:
+    """The conditions that a part has a row."""
+    if cut.extent == ONE:
+        return [made("eq", begin, first)]
+    end = folded("add", begin, cut.extent)
+    return [made("le", begin, first), made("lt", first, end)]
