@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from marks import rest_deep
 
 from lego_emit import Col, Row, Strided, TileBy, catalogue, copy, pack, symbols
 from lego_emit.algebra.masked import Padded
+from lego_emit.cli import main
 from lego_emit.copies import value as values
 from lego_emit.errors import InternalError, LegoError
 
@@ -155,6 +157,67 @@ def test_clippy_and_rustfmt_find_nothing(tmp_path, need):
         text=True,
     )
     assert done.returncode == 0, done.stderr
+
+
+LAYOUTS = """from lego_emit import Col, Row
+
+rows, columns = Row(4, 6), Col(4, 6)
+
+
+def changed(v):
+    return v ^ 0x88
+"""
+
+
+def test_values_on_the_command_line_and_in_a_project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "layouts.py").write_text(LAYOUTS)
+    command = [
+        "copy",
+        "layouts.py:rows",
+        "layouts.py:columns",
+        "-t",
+        "c",
+        "--element",
+        "1",
+        "--value",
+    ]
+    texts = []
+    for text in ("v ^ 0x88", "layouts.py:changed"):
+        done = CliRunner().invoke(main, [*command, text])
+        assert done.exit_code == 0, done.output
+        texts.append(done.output)
+    assert texts[1].replace("layouts.py:changed", "'v ^ 0x88'") == texts[0]
+    assert "return (uint8_t)(v ^ 0x88);" in texts[0]
+    for text, said in (
+        ("v ^", "no expression"), ("v ^ K", "name 'K' is not defined"), ("v + 0.5", "no integer"),
+        ("layouts.py:change", "Did you mean 'changed'?"), ("v, 1", "becomes an element of its own type"),
+    ):  # fmt: skip
+        done = CliRunner().invoke(main, [*command, text])
+        assert done.exit_code and said in " ".join(done.output.split()), done.output
+    (tmp_path / "lego-emit.toml").write_text("""
+targets = ["c"]
+
+[[copies]]
+from = "layouts.py:rows"
+to = "layouts.py:columns"
+element = 1
+value = "layouts.py:changed"
+
+[[layouts]]
+source = "layouts.py:columns"
+pack = true
+element = 1
+value = "v + 3"
+""")
+    done = CliRunner().invoke(main, ["build"])
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "generated/c/rows_to_columns.h").read_text()
+    assert "return (uint8_t)(v ^ 0x88);" in text
+    assert "(uint8_t)(v + 3)" in (tmp_path / "generated/c/columns.h").read_text()
+    assert CliRunner().invoke(main, ["build", "--check"]).exit_code == 0
+    (tmp_path / "layouts.py").write_text(LAYOUTS.replace("0x88", "0x44"))
+    assert CliRunner().invoke(main, ["build", "--check"]).exit_code == 1
 
 
 WRONG = {

@@ -261,9 +261,8 @@ int main() {
 }
 """)
     assert example.run().split()[-2:] == ["6", "6"]
-    lists.write_text(
-        text.replace("LAYOUTS layouts.py:tiled", "COPY layouts.py:rows layouts.py:columns")
-    )
+    copied = "COPY layouts.py:rows layouts.py:columns"
+    lists.write_text(text.replace("LAYOUTS layouts.py:tiled", copied))
     main.write_text(
         main.read_text()
         .replace("both.hpp", "rows_to_columns.hpp")
@@ -275,6 +274,17 @@ int main() {
     assert example.run().split()[-2:] == ["6", "1"]
     layouts.write_text(layouts.read_text().replace("Col(4, 6)", "Row(4, 6)"))
     assert example.run().split()[-2:] == ["1", "1"]
+    main.write_text(
+        main.read_text()
+        .replace("z[3] = 1", "z[3] = 1; lego::rows_to_columns_part(x, y, 0, 1)")
+        .replace("rows_to_columns(", "rows_to_columns<std::uint32_t>(")
+    )
+    for value in ('"v ^ 8"', "layouts.py:changed"):
+        lists.write_text(
+            text.replace("LAYOUTS layouts.py:tiled", f"{copied} THREADS VALUE {value}")
+        )
+        layouts.write_text(layouts.read_text() + "\n\ndef changed(v):\n    return v ^ 4\n")
+        assert example.run().split()[-2:] == [str(1 ^ (8 if "8" in value else 4)), "1"]
 
 
 @pytest.mark.deep

@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from ..options import Options
-from ..project.loading import layout_of, subject, telling, user_file
+from ..project.config import function_named
+from ..project.loading import layout_of, of_element, subject, telling, user_file
 from .generate import destination, provenance, write_units
 from .options import option_of
 from .root import file_and_name, main, source_argument, target_names, target_option, warn
@@ -42,6 +43,10 @@ def _shared(command: Any) -> Any:
 )  # fmt: skip
 @click.option("--name", default="copy", show_default=True, help="Of the routine and its file.")
 @click.option("--zero/--no-zero", default=True, help="Whether padding of B is written with zeros.")
+@click.option(
+    "--value", metavar="EXPR or FILE:NAME",
+    help="What is written in an element's place: an expression of v, or a function.",
+)  # fmt: skip
 @click.option("--threads", is_flag=True, help="Emit a copy that threads can share.")
 @_shared
 @click.option("--plan", is_flag=True, help="Print how the copy is done; with -o, write too.")
@@ -54,6 +59,7 @@ def copy(
     targets: Sequence[str],
     output: str,
     element: str,
+    value: str | None,
     plan: bool,
     time: bool,
     **options: Any,
@@ -68,6 +74,7 @@ def copy(
     used = set[str]()
     first, second = (_layout(source, options["sizes"], used) for source in (one, other))
     options["sizes"] = sizes_left(options["sizes"], used, (first, second))
+    made_of = None if value is None else _value(value)
     with telling(warn):
         units = [
             made(
@@ -75,6 +82,7 @@ def copy(
                 second,
                 target,
                 element=size,
+                value=made_of,
                 header=provenance((one, other), target),
                 **options,
             )
@@ -88,6 +96,15 @@ def copy(
             click.echo(f"{unit.printer.title}, {count} threads: {unit.time(threads=count)}")
     shown = () if where is None and (plan or time) else units
     write_units(shown, where, output, languages, (one, other), "the layouts'")
+
+
+def _value(text: str) -> Any:
+    """The function that FILE.py:NAME names, or that an expression is."""
+    named = function_named(text)
+    if named is None:
+        return of_element(text)
+    with redirect_stdout(sys.stderr), user_file(named[0]) as defined:
+        return subject(defined, named[1], named[0])
 
 
 def _layout(source: str, sizes: Mapping[str, int], used: set[str]) -> Any:

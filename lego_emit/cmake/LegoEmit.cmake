@@ -8,7 +8,7 @@
 #     [FILE tiles]                    one file of all layouts and copies, of that name
 #     [COPY layouts.py:a layouts.py:b...]  a copy from a's memory to b's, for each two names
 #     [PACK] [UNPACK] [OF 32 32]      copies between each layout's memory and rows
-#     [ELEMENT uint8] [ZERO OFF]      of all copies
+#     [ELEMENT uint8] [ZERO OFF] [THREADS] [VALUE "v ^ 0x88"]  of all copies
 #     ...)                            and the other keys of lego-emit.toml in capitals: INDEX_TYPE int32
 #
 # The files go to a folder of the target's own in the build tree, which the target includes from;
@@ -50,6 +50,15 @@ function(_lego_emit_copies)
     else()
       string(APPEND moved ", zero = false")
     endif()
+  endif()
+  if(arg_THREADS)
+    string(APPEND moved ", threads = true")
+  endif()
+  if(DEFINED arg_VALUE)
+    if(arg_VALUE MATCHES "\\.py:[A-Za-z_0-9]+$")
+      cmake_path(ABSOLUTE_PATH arg_VALUE)
+    endif()
+    _lego_emit_value(moved ", value = " "${arg_VALUE}")
   endif()
   set(packed "")
   foreach(way PACK UNPACK)
@@ -105,8 +114,8 @@ foreach(kind text bare flag list table)
 endforeach()
 
 function(lego_emit_generate)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "PACK;UNPACK;${LEGO_EMIT_flag}"
-                        "TARGET;FILE;ELEMENT;ZERO;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
+  cmake_parse_arguments(PARSE_ARGV 0 arg "PACK;UNPACK;THREADS;${LEGO_EMIT_flag}"
+                        "TARGET;FILE;ELEMENT;ZERO;VALUE;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
                         "LAYOUTS;COPY;OF;LANGUAGE;DEPENDS;${LEGO_EMIT_list};${LEGO_EMIT_table}")
   foreach(needed TARGET LANGUAGE)
     if(NOT arg_${needed})

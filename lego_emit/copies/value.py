@@ -10,7 +10,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from ..errors import InternalError, OptionError, short_repr
+from ..errors import InternalError, LegoError, OptionError, short_repr
 from ..ir.nests import VALUE
 from ..ir.nodes import Node, const, evaluated, made, var
 from ..numeric import is_integer
@@ -112,7 +112,9 @@ def followed(function: Any, element_bytes: int) -> Node:
     bits = 8 * element_bytes
     try:
         found = function(_Element(var(VALUE), bits))
-    except (TypeError, AttributeError) as error:
+    except LegoError:
+        raise
+    except Exception as error:
         raise OptionError(f"value fails: {error}; it is made of {MADE_OF}") from None
     if is_integer(found) or (isinstance(found, _Element) and found.node.op == "const"):
         raise OptionError(

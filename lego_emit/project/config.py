@@ -27,6 +27,7 @@
 from __future__ import annotations
 
 import os
+import re
 import reprlib
 import tomllib
 import unicodedata
@@ -281,6 +282,24 @@ def _of(value: Any) -> tuple[int | str, ...] | str:
     return tuple(value)
 
 
+def function_named(text: str) -> tuple[str, str] | None:
+    """The file and the function that FILE.py:NAME names; None where a text is an expression.
+
+    >>> function_named("layouts.py:changed"), function_named("v ^ 0x88")
+    (('layouts.py', 'changed'), None)
+    """
+    found = re.fullmatch(r"(.+\.py|-):([^\W\d]\w*)", text.strip())
+    return None if found is None else (found[1], found[2])
+
+
+def _value(value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(
+            'give an expression of v, as "v ^ 0x88", or a function as "layouts.py:changed"'
+        )
+    return value
+
+
 def _of_options(of: type) -> dict[str, _Check]:
     return {key: kind.of_toml for key, kind in keys(of).items()}
 
@@ -290,7 +309,13 @@ _OPTIONS = _of_options(Options)
 _NAME = {"name": _OPTIONS.pop("name")}  # it is of one layout
 SHARED: dict[str, _Check] = {"targets": _targets, "output": _output, **_OPTIONS, **_DEPENDS}
 _FLAG = Flag().of_toml
-_MOVED: dict[str, _Check] = {"element": _element, "zero": _FLAG, "threads": _FLAG, "of": _of}
+_MOVED: dict[str, _Check] = {
+    "element": _element,
+    "zero": _FLAG,
+    "threads": _FLAG,
+    "value": _value,
+    "of": _of,
+}
 PACKED: dict[str, _Check] = {"pack": _FLAG, "unpack": _FLAG, **_MOVED}
 OWN: dict[str, _Check] = {"source": _source, **_NAME, **PACKED}
 FILE: dict[str, _Check] = {"layouts": _layouts, "copies": _tables, **_NAME}
@@ -358,6 +383,8 @@ def _moved(own: Mapping[str, Any], file: str, place: str) -> dict[str, Any]:
     if isinstance(of, str):
         other, _, found["of"] = of.rpartition(":")
         _one_file([file, other], place)
+    if "value" in found and (named := function_named(found["value"])) is not None:
+        _one_file([file, named[0]], place)
     return found
 
 

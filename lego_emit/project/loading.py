@@ -154,6 +154,17 @@ def typed(text: str) -> Any:
         raise LoadError(f"{place}: {type(error).__name__}: {error_text(error)}") from error
 
 
+def of_element(text: str) -> Any:
+    """The function of an element v that an expression is.
+
+    Raises LoadError where it cannot be read.
+
+        >>> of_element("v ^ 0x88")(1)
+        137
+    """
+    return typed(f"lambda v: ({text.strip()})")
+
+
 def names_in(path: Path) -> list[str]:
     """What a Python file gives names to at its top, read and not run; none where it cannot be read."""
     try:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import redirect_stdout
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import parent_process
 from pathlib import Path
 from threading import Thread
@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import BuildError, LegoError
 from ..files import noting
 from ..options import Options
-from .config import COPIED, BuildUnit, CopyOf
+from .config import COPIED, BuildUnit, CopyOf, function_named
 from .loading import (
     MODULE_NAME,
     layout_of,
+    of_element,
     subject,
     subjects,
     telling,
@@ -192,6 +193,9 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
         units.append(generate(given, unit.target, header=again, **{**unit.options, **said[0]}))
     for one, layouts, own in zip(unit.copies, ends, said[1:], strict=True):
         options = {key: unit.options[key] for key in COPIED}
+        if "value" in one.options:
+            made_of = _value(one.options["value"], defined, file)
+            one = replace(one, options={**one.options, "value": made_of})
         units.append(_copied(one, layouts, unit.target, {**options, **own}))
     options = Options.of(unit.options)
     return joined(
@@ -208,6 +212,12 @@ def _ends(
     names = [*filter(None, (one.source, one.destination)), *([of] if isinstance(of, str) else [])]
     sizes = unit.options["sizes"] or {}
     return [layout_of(subject(defined, name, file), sizes, file, used) for name in names]
+
+
+def _value(text: str, defined: dict[str, Any], file: Path) -> Any:
+    """What a copy makes of an element: a function of the layout file, or an expression."""
+    named = function_named(text)
+    return of_element(text) if named is None else subject(defined, named[1], file)
 
 
 def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any]) -> Emitted:
