@@ -1,7 +1,7 @@
-"""How Fortran spells copies between memory layouts: assumed-size arrays, and one generic name for all types of
-an element's size, whose bits are moved as integers.
+"""How Fortran spells copies between memory layouts: one generic name for all types of an element's size and for
+arrays of any rank, whose bits are moved as integers.
 
-Reference: Fortran 2018, 8.5.8.5 (assumed-size arrays), 18.2.3.3 (c_f_pointer).
+Reference: Fortran 2018, 8.5.8.7 (assumed-rank arrays), 18.2.3.3 (c_f_pointer), 18.2.3.6 (c_loc).
 """
 
 from __future__ import annotations
@@ -68,10 +68,11 @@ class LinesInFortran(NestLines):
         size = routine.element_bytes
         word = next(n for n in (8, 4, 2, 1) if size % n == 0)
         self.kind, others = TYPES.get(size, (f"int{8 * word}", ("type(*)",)))
-        self.others: tuple[str, ...] = others
+        is_word = size in TYPES and size < 16
+        self.types: tuple[str, ...] = (f"integer({self.kind})", *others) if is_word else others
         self.words = size // min(word, 8)  # integers of an element
         self.type = self.kind
-        self.core = f"{routine.name}_words" if self.words > 1 else f"{routine.name}_{self.kind}"
+        self.core = f"{routine.name}_words"
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -161,15 +162,14 @@ class LinesInFortran(NestLines):
 
     @property
     def specifics(self) -> list[str]:
-        """What the procedures are called that take real, complex or other types."""
-        return [f"{self.routine.name}_{CALLED[T]}" for T in self.others]
+        """What the procedures are called that take a type each."""
+        return [f"{self.routine.name}_{CALLED.get(T, self.kind)}" for T in self.types]
 
     @property
     def interface(self) -> list[str]:
         """The lines of the block that makes one name of all procedures."""
-        names = [*([self.core] if self.words == 1 else []), *self.specifics]
         p, name = self.printer, self.routine.name
-        procedures = f"module procedure :: {f',{BREAK}'.join(names)}"
+        procedures = f"module procedure :: {f',{BREAK}'.join(self.specifics)}"
         return ["", *p.wrapped(self._told, "  !> "), f"  interface {name}",
                 f"    {p.line(procedures, 4)}", f"  end interface {name}"]  # fmt: skip
 
@@ -178,7 +178,7 @@ class LinesInFortran(NestLines):
         return f"{self.routine.summary} The two memories do not overlap."
 
     def procedures(self) -> list[str]:
-        """The routine on integers, and those that hand it other types."""
+        """The routine on integers, and those that hand it arrays of each type."""
         r, sizes = self.routine, [*self.names.values()]
         shape = "2, 0:*" if self.words == 2 else f"{self.words}, 0:*" if self.words > 1 else "0:*"
         body = self.lines(r.body, 4)
@@ -206,7 +206,7 @@ class LinesInFortran(NestLines):
                 found.append(f"    associate (unused => {size}); end associate")
         found += [*body, f"  end subroutine {name}"]
         found += self._shared(sizes, arrays) if r.parts else []
-        for T, name in zip(self.others, self.specifics, strict=True):
+        for T, name in zip(self.types, self.specifics, strict=True):
             found += self._handed(T, name, sizes)
         return found
 
@@ -250,12 +250,12 @@ class LinesInFortran(NestLines):
         return re.sub(rf"_{self.integer}\b", "", self.inline(node))
 
     def _handed(self, T: str, name: str, sizes: list[str]) -> list[str]:
-        """A procedure of another type."""
+        """A procedure of a type."""
         p, r = self.printer, self.routine
         found = self._head(name, sizes, r.summary)
         shape = "(:, :)" if self.words > 1 else "(:)"
         for array, intent in (("src", "in"), ("dst", "inout")):
-            found.append(f"    {T}, intent({intent}), target :: {array}(*)")
+            found.append(f"    {T}, intent({intent}), target, contiguous :: {array}(..)")
         found.append(
             f"    integer({self.kind}), pointer, contiguous :: src_words{shape}, dst_words{shape}"
         )
@@ -305,14 +305,13 @@ class CopiesInFortran(CopyTexts):
     @property
     def kinds(self) -> list[str]:
         """The kinds of iso_fortran_env that the procedures have."""
-        text = " ".join([*(p.kind for p in self.parts), *(T for p in self.parts for T in p.others)])
+        text = " ".join([*(p.kind for p in self.parts), *(T for p in self.parts for T in p.types)])
         return re.findall(r"\b(?:int|real)\d+\b", text)
 
     @property
     def uses(self) -> list[str]:
         """What comes from other modules."""
-        handed = any(p.others for p in self.parts)
-        return ["use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc"] * handed
+        return ["use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc"]
 
     @property
     def names(self) -> list[str]:

@@ -212,11 +212,11 @@ class OpenClCopies:
     def _sizes(self, sizes: Mapping[str, int]) -> list[Any]:
         return [np.int64(sizes[n]) for n in self.unit.plan.space.sizes]
 
-    def _buffer(self, array: Any) -> Any:
+    def _buffer(self, array: Any, is_read: bool = False) -> Any:
         flags = self._device.cl.mem_flags
         if not array.nbytes:
             return self._device.cl.Buffer(self._device.context, flags.READ_WRITE, 16)
-        kinds = flags.READ_WRITE | flags.USE_HOST_PTR
+        kinds = (flags.READ_ONLY if is_read else flags.READ_WRITE) | flags.USE_HOST_PTR
         return self._device.cl.Buffer(self._device.context, kinds, hostbuf=array)
 
     def bytes(self, sizes: Mapping[str, int]) -> tuple[int, int]:
@@ -232,7 +232,7 @@ class OpenClCopies:
     ) -> None:
         """Run the kernel on two arrays."""
         arrays = [a.reshape(-1).view(np.uint8) for a in (source, destination)]
-        of, to = map(self._buffer, arrays)
+        of, to = self._buffer(arrays[0], True), self._buffer(arrays[1])
         given = [*self._sizes(sizes), of, to]
         for _ in range(rounds):
             self._kernel(self._device.queue, (BLOCKS * THREADS,), (THREADS,), *given)

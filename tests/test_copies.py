@@ -378,6 +378,8 @@ WRONG = {
     "names that begin with turn_": lambda: copy(
         Row(symbols("turn_part")), Row(symbols("turn_part")), "c", name="turn"
     ),
+    "on is 'gpu:7'.*on 'cpu' alone": lambda: copy(Row(4), Row(4), "c").verify(on="gpu:7"),
+    "on is 3, and": lambda: copy(Row(4), Row(4), "c").time(on=3),  # type: ignore[arg-type]
     "element is 'u1,,'": lambda: copy(Row(4), Row(4), "c", element="u1,,"),
     "element is 'V70000'": lambda: copy(Row(4), Row(4), "c", element="V70000"),
     "of= has N on axis 1": lambda: pack(Row(M // 8, N // 8, 8, 4), "c", of=(M, N)),

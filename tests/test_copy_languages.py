@@ -67,6 +67,54 @@ def test_routines_do_what_numpy_does(target):
     assert np.array_equal(tiles, given.reshape(4, 8, 6, 8).transpose(0, 2, 1, 3).reshape(-1))
 
 
+RANKS = """program ranks
+  use, intrinsic :: iso_fortran_env, only: int64, real32
+  use transposed_mod, only: transposed
+  implicit none
+  real(real32) :: flat(6), a(2, 3), b(3, 2), w(6, 4)
+  real(real32), allocatable :: c(:, :, :)
+  integer :: k
+  flat = [(real(k, real32), k = 1, 6)]
+  a = reshape(flat, [2, 3])
+  allocate(c(3, 1, 2))
+  call transposed(3_int64, 2_int64, a, b)
+  if (any(abs(b - transpose(a)) > 0)) error stop 'rank 2'
+  call transposed(3_int64, 2_int64, a(1, 1), c)
+  if (any(abs(c(:, 1, :) - b) > 0)) error stop 'an element, and rank 3'
+  w = 0
+  call transposed(3_int64, 2_int64, flat, w(1:6:2, 1:4:3))
+  if (any(abs(w(1:6:2, 1:4:3) - b) > 0) .or. nint(sum(w)) /= 21) error stop 'a section'
+  call inner(a, b)
+contains
+  subroutine inner(src, dst)
+    real(real32), intent(in) :: src(*)
+    real(real32), intent(inout) :: dst(*)
+    call transposed(3_int64, 2_int64, src, dst)
+  end subroutine inner
+end program ranks
+"""
+
+
+@pytest.mark.slow
+def test_arrays_of_any_rank_in_fortran(tmp_path, need):
+    gfortran = need("gfortran", "apt-get install gfortran")
+    (tmp_path / "unit.f90").write_text(made("transposed", "fortran").source)
+    (tmp_path / "ranks.f90").write_text(RANKS)
+    strict = ["-std=f2018", "-Wall", "-Wextra", "-Werror", "-fcheck=bounds,pointer,mem"]
+    command = [gfortran, *strict, "unit.f90", "ranks.f90", "-o", "ranks"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "ranks"], check=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["c", "opencl", "glsl", *LANGUAGES])
+def test_a_source_may_be_read_only(target):
+    given = np.arange(12, dtype=np.float32)
+    given.setflags(write=False)
+    found = copy(Row(M, N), Col(M, N), target, name="transposed").run(given, M=3, N=4)
+    assert np.array_equal(found, given.reshape(3, 4).T.reshape(-1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("target", LANGUAGES)
 def test_a_faulty_text_is_not_verified(target):
@@ -248,9 +296,8 @@ process.exit(refused === 2 ? 0 : 1);
 
 def test_each_procedure_in_fortran_says_what_it_does():
     text = made("transposed", "fortran").source
-    assert (
-        text.count("  !> Copies each element of the source") == 3
-    )  # the generic name and two types
+    said = text.count("  !> Copies each element of the source")
+    assert said == 4  # the generic name, the loops, and two types
 
 
 def test_a_plan_is_short_where_it_is_shown():

@@ -73,11 +73,15 @@ class Copy(Emitted):
     def verify(self, on: str = "cpu", *, sizes: Mapping[str, int] | None = None, **_: Any) -> Any:
         """Run the compiled routine on memory with guard bytes, and compare every place with both index functions.
 
-        sizes: a number for each size that is a symbol; by default several are tried. Returns a Verified, true
-        where everything held.
+        on: "cpu"; kernels of CUDA, HIP and Metal run on the host there, and those of OpenCL, GLSL and WGSL on what
+        device there is. sizes: a number for each size that is a symbol; by default several are tried. Returns a
+        Verified, true where everything held.
+
+        Raises TargetError for another device.
         """
         from .running import verify
 
+        self._check_device(on)
         return verify(self, sizes)
 
     def time(
@@ -90,12 +94,23 @@ class Copy(Emitted):
     ) -> Any:
         """Measure the copy beside memcpy of the same bytes in the same process: best of 7.
 
-        threads: how many share the copy, one of threads=True, and memcpy. Returns a Timed with seconds, gb_s, memcpy_gb_s
-        and percent.
+        on: "cpu". threads: how many share the copy, one of threads=True, and memcpy. Returns a Timed with seconds, gb_s,
+        memcpy_gb_s and percent.
+
+        Raises TargetError for another device.
         """
         from .running import time
 
+        self._check_device(on)
         return time(self, sizes or {}, threads=threads)
+
+    def _check_device(self, on: str) -> None:
+        """Raise TargetError where a device is not the host."""
+        if on != "cpu":
+            raise TargetError(
+                f"{self.name}: on is {short_repr(on)}, and copies are verified and timed on 'cpu' alone; "
+                "benchmarks/gpu/kernels copies does so on a GPU"
+            )
 
 
 def copy(

@@ -48,7 +48,7 @@ contains
   !> Sizes are as those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
-  subroutine bricks_int64(P, Q, R, src, dst)
+  subroutine bricks_words(P, Q, R, src, dst)
     integer(int64), intent(in) :: P, Q, R
     integer(int64), intent(in) :: src(0:*)
     integer(int64), intent(inout) :: dst(0:*)
@@ -71,6 +71,20 @@ contains
         end do
       end do
     end do
+  end subroutine bricks_words
+
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
+  !> Sizes are as those of bricks_source_bytes.
+  !> @param src 16 * P * Q * R elements
+  !> @param dst 16 * P * Q * R elements
+  subroutine bricks_int64(P, Q, R, src, dst)
+    integer(int64), intent(in) :: P, Q, R
+    integer(int64), intent(in), target, contiguous :: src(..)
+    integer(int64), intent(inout), target, contiguous :: dst(..)
+    integer(int64), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [16 * P * Q * R])
+    call c_f_pointer(c_loc(dst), dst_words, [16 * P * Q * R])
+    call bricks_words(P, Q, R, src_words, dst_words)
   end subroutine bricks_int64
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
@@ -79,12 +93,12 @@ contains
   !> @param dst 16 * P * Q * R elements
   subroutine bricks_real64(P, Q, R, src, dst)
     integer(int64), intent(in) :: P, Q, R
-    real(real64), intent(in), target :: src(*)
-    real(real64), intent(inout), target :: dst(*)
+    real(real64), intent(in), target, contiguous :: src(..)
+    real(real64), intent(inout), target, contiguous :: dst(..)
     integer(int64), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [16 * P * Q * R])
     call c_f_pointer(c_loc(dst), dst_words, [16 * P * Q * R])
-    call bricks_int64(P, Q, R, src_words, dst_words)
+    call bricks_words(P, Q, R, src_words, dst_words)
   end subroutine bricks_real64
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
@@ -93,12 +107,12 @@ contains
   !> @param dst 16 * P * Q * R elements
   subroutine bricks_complex32(P, Q, R, src, dst)
     integer(int64), intent(in) :: P, Q, R
-    complex(real32), intent(in), target :: src(*)
-    complex(real32), intent(inout), target :: dst(*)
+    complex(real32), intent(in), target, contiguous :: src(..)
+    complex(real32), intent(inout), target, contiguous :: dst(..)
     integer(int64), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [16 * P * Q * R])
     call c_f_pointer(c_loc(dst), dst_words, [16 * P * Q * R])
-    call bricks_int64(P, Q, R, src_words, dst_words)
+    call bricks_words(P, Q, R, src_words, dst_words)
   end subroutine bricks_complex32
 
 end module bricks_mod

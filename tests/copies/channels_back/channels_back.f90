@@ -59,7 +59,7 @@ contains
   !> Sizes are as those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
-  subroutine channels_back_int32(n, C, H, W, src, dst)
+  subroutine channels_back_words(n, C, H, W, src, dst)
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
@@ -95,6 +95,21 @@ contains
         end do
       end do
     end do
+  end subroutine channels_back_words
+
+  !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
+  !> not divide each axis; single elements.
+  !> Sizes are as those of channels_back_source_bytes.
+  !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
+  !> @param dst C * H * W * n elements
+  subroutine channels_back_int32(n, C, H, W, src, dst)
+    integer(int64), intent(in) :: n, C, H, W
+    integer(int32), intent(in), target, contiguous :: src(..)
+    integer(int32), intent(inout), target, contiguous :: dst(..)
+    integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n])
+    call c_f_pointer(c_loc(dst), dst_words, [C * H * W * n])
+    call channels_back_words(n, C, H, W, src_words, dst_words)
   end subroutine channels_back_int32
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
@@ -104,12 +119,12 @@ contains
   !> @param dst C * H * W * n elements
   subroutine channels_back_real32(n, C, H, W, src, dst)
     integer(int64), intent(in) :: n, C, H, W
-    real(real32), intent(in), target :: src(*)
-    real(real32), intent(inout), target :: dst(*)
+    real(real32), intent(in), target, contiguous :: src(..)
+    real(real32), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n])
     call c_f_pointer(c_loc(dst), dst_words, [C * H * W * n])
-    call channels_back_int32(n, C, H, W, src_words, dst_words)
+    call channels_back_words(n, C, H, W, src_words, dst_words)
   end subroutine channels_back_real32
 
 end module channels_back_mod

@@ -2,6 +2,7 @@
 !
 ! A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 module colors_mod
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: int64, int8
   implicit none
   private
@@ -44,7 +45,7 @@ contains
   !> Sizes are as those of colors_source_bytes.
   !> @param src 3 * H * W elements
   !> @param dst 3 * H * W elements
-  subroutine colors_int8(H, W, src, dst)
+  subroutine colors_words(H, W, src, dst)
     integer(int64), intent(in) :: H, W
     integer(int8), intent(in) :: src(0:*)
     integer(int8), intent(inout) :: dst(0:*)
@@ -58,6 +59,20 @@ contains
         end do
       end do
     end do
+  end subroutine colors_words
+
+  !> Copies each element of the source to its place in the destination: single elements.
+  !> Sizes are as those of colors_source_bytes.
+  !> @param src 3 * H * W elements
+  !> @param dst 3 * H * W elements
+  subroutine colors_int8(H, W, src, dst)
+    integer(int64), intent(in) :: H, W
+    integer(int8), intent(in), target, contiguous :: src(..)
+    integer(int8), intent(inout), target, contiguous :: dst(..)
+    integer(int8), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [3 * H * W])
+    call c_f_pointer(c_loc(dst), dst_words, [3 * H * W])
+    call colors_words(H, W, src_words, dst_words)
   end subroutine colors_int8
 
 end module colors_mod

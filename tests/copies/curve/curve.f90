@@ -71,7 +71,7 @@ contains
   !> of one index; a loop over both index functions.
   !> @param src 64 elements
   !> @param dst 64 elements
-  subroutine curve_int64(src, dst)
+  subroutine curve_words(src, dst)
     integer(int64), intent(in) :: src(0:*)
     integer(int64), intent(inout) :: dst(0:*)
     integer(int64) :: i, j, src_at, dst_at
@@ -81,6 +81,20 @@ contains
         dst(dst_at) = src(src_at)
       end do
     end do
+  end subroutine curve_words
+
+  !> Copies each element of the source to its place in the destination: a loop over both index
+  !> functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit
+  !> of one index; a loop over both index functions.
+  !> @param src 64 elements
+  !> @param dst 64 elements
+  subroutine curve_int64(src, dst)
+    integer(int64), intent(in), target, contiguous :: src(..)
+    integer(int64), intent(inout), target, contiguous :: dst(..)
+    integer(int64), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [64_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [64_int64])
+    call curve_words(src_words, dst_words)
   end subroutine curve_int64
 
   !> Copies each element of the source to its place in the destination: a loop over both index
@@ -89,12 +103,12 @@ contains
   !> @param src 64 elements
   !> @param dst 64 elements
   subroutine curve_real64(src, dst)
-    real(real64), intent(in), target :: src(*)
-    real(real64), intent(inout), target :: dst(*)
+    real(real64), intent(in), target, contiguous :: src(..)
+    real(real64), intent(inout), target, contiguous :: dst(..)
     integer(int64), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [64_int64])
     call c_f_pointer(c_loc(dst), dst_words, [64_int64])
-    call curve_int64(src_words, dst_words)
+    call curve_words(src_words, dst_words)
   end subroutine curve_real64
 
   !> Copies each element of the source to its place in the destination: a loop over both index
@@ -103,12 +117,12 @@ contains
   !> @param src 64 elements
   !> @param dst 64 elements
   subroutine curve_complex32(src, dst)
-    complex(real32), intent(in), target :: src(*)
-    complex(real32), intent(inout), target :: dst(*)
+    complex(real32), intent(in), target, contiguous :: src(..)
+    complex(real32), intent(inout), target, contiguous :: dst(..)
     integer(int64), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [64_int64])
     call c_f_pointer(c_loc(dst), dst_words, [64_int64])
-    call curve_int64(src_words, dst_words)
+    call curve_words(src_words, dst_words)
   end subroutine curve_complex32
 
 end module curve_mod

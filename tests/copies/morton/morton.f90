@@ -3,6 +3,7 @@
 ! A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 ! 2, 6, 3, 7]))
 module morton_mod
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: int16, int64
   implicit none
   private
@@ -29,7 +30,7 @@ contains
   !> Copies each element of the source to its place in the destination: runs of 4 bytes.
   !> @param src 256 elements
   !> @param dst 256 elements
-  subroutine morton_int16(src, dst)
+  subroutine morton_words(src, dst)
     integer(int16), intent(in) :: src(0:*)
     integer(int16), intent(inout) :: dst(0:*)
     integer(int64) :: i0, i1, i2, i3, i4, i5, i6
@@ -52,6 +53,18 @@ contains
         end do
       end do
     end do
+  end subroutine morton_words
+
+  !> Copies each element of the source to its place in the destination: runs of 4 bytes.
+  !> @param src 256 elements
+  !> @param dst 256 elements
+  subroutine morton_int16(src, dst)
+    integer(int16), intent(in), target, contiguous :: src(..)
+    integer(int16), intent(inout), target, contiguous :: dst(..)
+    integer(int16), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [256_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [256_int64])
+    call morton_words(src_words, dst_words)
   end subroutine morton_int16
 
 end module morton_mod

@@ -53,7 +53,7 @@ contains
   !> Sizes are as those of pitched_source_bytes.
   !> @param src LD * M + N - LD elements
   !> @param dst M * N elements
-  subroutine pitched_int32(M, N, LD, src, dst)
+  subroutine pitched_words(M, N, LD, src, dst)
     integer(int64), intent(in) :: M, N, LD
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
@@ -69,6 +69,20 @@ contains
         end do
       end do
     end do
+  end subroutine pitched_words
+
+  !> Copies each element of the source to its place in the destination: single elements.
+  !> Sizes are as those of pitched_source_bytes.
+  !> @param src LD * M + N - LD elements
+  !> @param dst M * N elements
+  subroutine pitched_int32(M, N, LD, src, dst)
+    integer(int64), intent(in) :: M, N, LD
+    integer(int32), intent(in), target, contiguous :: src(..)
+    integer(int32), intent(inout), target, contiguous :: dst(..)
+    integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [LD * M + N - LD])
+    call c_f_pointer(c_loc(dst), dst_words, [M * N])
+    call pitched_words(M, N, LD, src_words, dst_words)
   end subroutine pitched_int32
 
   !> Copies each element of the source to its place in the destination: single elements.
@@ -77,12 +91,12 @@ contains
   !> @param dst M * N elements
   subroutine pitched_real32(M, N, LD, src, dst)
     integer(int64), intent(in) :: M, N, LD
-    real(real32), intent(in), target :: src(*)
-    real(real32), intent(inout), target :: dst(*)
+    real(real32), intent(in), target, contiguous :: src(..)
+    real(real32), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [LD * M + N - LD])
     call c_f_pointer(c_loc(dst), dst_words, [M * N])
-    call pitched_int32(M, N, LD, src_words, dst_words)
+    call pitched_words(M, N, LD, src_words, dst_words)
   end subroutine pitched_real32
 
 end module pitched_mod

@@ -69,8 +69,8 @@ contains
   !> @param dst M * N elements
   subroutine records_any(M, N, src, dst)
     integer(int64), intent(in) :: M, N
-    type(*), intent(in), target :: src(*)
-    type(*), intent(inout), target :: dst(*)
+    type(*), intent(in), target, contiguous :: src(..)
+    type(*), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:, :), dst_words(:, :)
     call c_f_pointer(c_loc(src), src_words, [3_int64, M * N])
     call c_f_pointer(c_loc(dst), dst_words, [3_int64, M * N])

@@ -2,6 +2,7 @@
 !
 ! A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 module swizzled_mod
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: int16, int64
   implicit none
   private
@@ -42,7 +43,7 @@ contains
   !> functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
   !> @param src 512 elements
   !> @param dst 512 elements
-  subroutine swizzled_int16(src, dst)
+  subroutine swizzled_words(src, dst)
     integer(int16), intent(in) :: src(0:*)
     integer(int16), intent(inout) :: dst(0:*)
     integer(int64) :: i, j, src_at, dst_at
@@ -52,6 +53,19 @@ contains
         dst(dst_at) = src(src_at)
       end do
     end do
+  end subroutine swizzled_words
+
+  !> Copies each element of the source to its place in the destination: a loop over both index
+  !> functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
+  !> @param src 512 elements
+  !> @param dst 512 elements
+  subroutine swizzled_int16(src, dst)
+    integer(int16), intent(in), target, contiguous :: src(..)
+    integer(int16), intent(inout), target, contiguous :: dst(..)
+    integer(int16), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [512_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [512_int64])
+    call swizzled_words(src_words, dst_words)
   end subroutine swizzled_int16
 
 end module swizzled_mod

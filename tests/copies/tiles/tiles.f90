@@ -29,7 +29,7 @@ contains
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> @param src 192 elements
   !> @param dst 192 elements
-  subroutine tiles_int32(src, dst)
+  subroutine tiles_words(src, dst)
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
     integer(int64) :: i0, i1, i2
@@ -41,18 +41,30 @@ contains
         end do
       end do
     end do
+  end subroutine tiles_words
+
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
+  !> @param src 192 elements
+  !> @param dst 192 elements
+  subroutine tiles_int32(src, dst)
+    integer(int32), intent(in), target, contiguous :: src(..)
+    integer(int32), intent(inout), target, contiguous :: dst(..)
+    integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [192_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [192_int64])
+    call tiles_words(src_words, dst_words)
   end subroutine tiles_int32
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
   !> @param src 192 elements
   !> @param dst 192 elements
   subroutine tiles_real32(src, dst)
-    real(real32), intent(in), target :: src(*)
-    real(real32), intent(inout), target :: dst(*)
+    real(real32), intent(in), target, contiguous :: src(..)
+    real(real32), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [192_int64])
     call c_f_pointer(c_loc(dst), dst_words, [192_int64])
-    call tiles_int32(src_words, dst_words)
+    call tiles_words(src_words, dst_words)
   end subroutine tiles_real32
 
 end module tiles_mod

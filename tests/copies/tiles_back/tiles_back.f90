@@ -53,7 +53,7 @@ contains
   !> Sizes are as those of tiles_back_source_bytes.
   !> @param src 32 * P * Q elements
   !> @param dst 4 * LD * P + 8 * Q - LD elements
-  subroutine tiles_back_int32(P, Q, LD, src, dst)
+  subroutine tiles_back_words(P, Q, LD, src, dst)
     integer(int64), intent(in) :: P, Q, LD
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
@@ -71,6 +71,20 @@ contains
         end do
       end do
     end do
+  end subroutine tiles_back_words
+
+  !> Copies each element of the source to its place in the destination: runs of 32 bytes.
+  !> Sizes are as those of tiles_back_source_bytes.
+  !> @param src 32 * P * Q elements
+  !> @param dst 4 * LD * P + 8 * Q - LD elements
+  subroutine tiles_back_int32(P, Q, LD, src, dst)
+    integer(int64), intent(in) :: P, Q, LD
+    integer(int32), intent(in), target, contiguous :: src(..)
+    integer(int32), intent(inout), target, contiguous :: dst(..)
+    integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [32 * P * Q])
+    call c_f_pointer(c_loc(dst), dst_words, [4 * LD * P + 8 * Q - LD])
+    call tiles_back_words(P, Q, LD, src_words, dst_words)
   end subroutine tiles_back_int32
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
@@ -79,12 +93,12 @@ contains
   !> @param dst 4 * LD * P + 8 * Q - LD elements
   subroutine tiles_back_real32(P, Q, LD, src, dst)
     integer(int64), intent(in) :: P, Q, LD
-    real(real32), intent(in), target :: src(*)
-    real(real32), intent(inout), target :: dst(*)
+    real(real32), intent(in), target, contiguous :: src(..)
+    real(real32), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
     call c_f_pointer(c_loc(src), src_words, [32 * P * Q])
     call c_f_pointer(c_loc(dst), dst_words, [4 * LD * P + 8 * Q - LD])
-    call tiles_back_int32(P, Q, LD, src_words, dst_words)
+    call tiles_back_words(P, Q, LD, src_words, dst_words)
   end subroutine tiles_back_real32
 
 end module tiles_back_mod

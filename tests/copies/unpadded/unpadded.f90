@@ -2,6 +2,7 @@
 !
 ! A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1, 3])))
 module unpadded_mod
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: int16, int64
   implicit none
   private
@@ -30,7 +31,7 @@ contains
   !> not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
   !> @param src 30 elements
   !> @param dst 48 elements
-  subroutine unpadded_int16(src, dst)
+  subroutine unpadded_words(src, dst)
     integer(int16), intent(in) :: src(0:*)
     integer(int16), intent(inout) :: dst(0:*)
     integer(int64) :: i0, i1, i01, i11
@@ -48,6 +49,19 @@ contains
     end do
     dst(32:35) = src(24:27)
     dst(40:41) = src(28:29)
+  end subroutine unpadded_words
+
+  !> Copies each element of the source to its place in the destination: 4 boxes, as the digits do
+  !> not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
+  !> @param src 30 elements
+  !> @param dst 48 elements
+  subroutine unpadded_int16(src, dst)
+    integer(int16), intent(in), target, contiguous :: src(..)
+    integer(int16), intent(inout), target, contiguous :: dst(..)
+    integer(int16), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [30_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [48_int64])
+    call unpadded_words(src_words, dst_words)
   end subroutine unpadded_int16
 
 end module unpadded_mod

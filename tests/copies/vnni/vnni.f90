@@ -2,6 +2,7 @@
 !
 ! A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 module vnni_mod
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: int64, int8
   implicit none
   private
@@ -28,7 +29,7 @@ contains
   !> Copies each element of the source to its place in the destination: single elements.
   !> @param src 256 elements
   !> @param dst 256 elements
-  subroutine vnni_int8(src, dst)
+  subroutine vnni_words(src, dst)
     integer(int8), intent(in) :: src(0:*)
     integer(int8), intent(inout) :: dst(0:*)
     integer(int64) :: i0, i1, i2
@@ -39,6 +40,18 @@ contains
         end do
       end do
     end do
+  end subroutine vnni_words
+
+  !> Copies each element of the source to its place in the destination: single elements.
+  !> @param src 256 elements
+  !> @param dst 256 elements
+  subroutine vnni_int8(src, dst)
+    integer(int8), intent(in), target, contiguous :: src(..)
+    integer(int8), intent(inout), target, contiguous :: dst(..)
+    integer(int8), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [256_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [256_int64])
+    call vnni_words(src_words, dst_words)
   end subroutine vnni_int8
 
 end module vnni_mod
