@@ -32,12 +32,13 @@ from lego_emit.copies.kernels import interleaved, of_bits
 from lego_emit.copies.plan import plan_of
 from lego_emit.copies.schedule import nest_of
 from lego_emit.errors import InternalError, LegoError
-from lego_emit.ir.nests import Apply, Loop
+from lego_emit.ir.nests import BUFFER, Apply, Buffer, Loop, walk
 from lego_emit.ir.nodes import const
 from lego_emit.movement import convert
 
 M, N, C, H, W, LD = symbols("M N C H W LD")
 SIZES = (1, 2, 4, 8, 16)
+WEIGHTS = Row(16, 16, 3, 3), catalogue["onednn.OIhw4i16o4i"](16, 16, 3, 3)
 MEMORIES = [n for n, e in catalogue.items() if e(**e.example).results is None]
 
 
@@ -197,6 +198,23 @@ def test_planted_faults_of_nests_are_found(layouts):
             check(made, changed(body, kind, change))
 
 
+@pytest.mark.parametrize("turn", [1, -1])
+def test_two_kernels_where_no_one_does_it(turn):
+    made, body = planned(*WEIGHTS[::turn], 1)
+    first, second = (s for s in walk(body) if isinstance(s, Apply))
+    assert (first.to.array, second.of.array) == (BUFFER, BUFFER)
+    assert len(first.kernel.loads) == (16, 4)[turn < 0]
+    for kind, change in (
+        (Apply, exchanged),
+        (Apply, lambda s: replace(s, of_strides=s.of_strides[::-1])),
+        (Buffer, lambda s: replace(s, body=s.body[:1])),
+    ):
+        with pytest.raises(InternalError, match="nothing was emitted"):
+            check(made, changed(body, kind, change))
+    large = Row(256, 256, 3, 3), catalogue["onednn.OIhw4i16o4i"](256, 256, 3, 3)
+    planned(*large[::turn], 1)
+
+
 # -- routines ----------------------------------------------------------------------------------------
 
 ROUTINES = {
@@ -208,6 +226,8 @@ ROUTINES = {
     "planes": (Row(M, N, 3), RegP([M, N, 3], [2, 0, 1]), {"element": "uint8"}),
     "morton": (Row(16, 16), catalogue["morton.2D"](16, 16), {"element": 1}),
     "records": (Row(M, N), Col(M, N), {"element": 12}),
+    "weights": (Row(M, 16, 3, 3), catalogue["onednn.OIhw4i16o4i"](M, 16, 3, 3), {"element": 1}),
+    "kernels": (WEIGHTS[1], WEIGHTS[0], {"element": 1}),
     "swizzled": (Row(8, 8), catalogue["nvidia.SW128"](8, 128), {"element": 16}),
     "triangle": (catalogue["lapack.TP"](6, "U"), Row(6, 6), {}),
     "turns": (catalogue["arrays.boustrophedon"](16, 32), Row(16, 32), {"element": 1}),

@@ -16,9 +16,10 @@ from ..packages import numpy as np
 from .chunks import Chunks, in_chunks
 from .digits import Digit
 from .launch import IN_THREADS, grid_of, word_of
+from .passes import passes_of
 from .pieces import Pieces, count_of, covers_once, in_pieces
 from .plan import PAD, Box, Plan, check_plan, model
-from .schedule import LINE, nest_of
+from .schedule import LINE, VECTOR, nest_of
 from .values import value_of
 
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
@@ -234,9 +235,7 @@ def check_small(plan: Plan) -> None:
             box.is_padding,
         )
         if prod(d.n for d in small.digits) > 4 * MOST_CHECKED:
-            small = replace(
-                small, digits=tuple(Digit(min(d.n, _least(d)), d.a, d.b) for d in small.digits)
-            )
+            small = replace(box, digits=_least_of(box, plan.element_bytes))
         alone = replace(plan, boxes=(small,))
         body, _ = nest_of(alone)
         due = {
@@ -311,6 +310,16 @@ def _smaller(n: int, line: int) -> int:
 
 def _least(d: Digit) -> int:
     return d.n if 1 in (d.a, d.b) else 2
+
+
+def _least_of(box: Box, element_bytes: int) -> tuple[Digit, ...]:
+    """The digits of a box with few of each, but all that two kernels take at once."""
+    own = passes_of(box.digits, element_bytes) if VECTOR % element_bytes == 0 else None
+    whole = {} if own is None else {**dict.fromkeys(own.held), own.across: own.width}
+    return tuple(
+        Digit(min(d.n, (whole[k] or d.n) if k in whole else _least(d)), d.a, d.b)
+        for k, d in enumerate(box.digits)
+    )
 
 
 def _fault(plan: Plan, why: str) -> InternalError:

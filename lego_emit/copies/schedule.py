@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
+from functools import cached_property, reduce
 from math import prod
 
 from ..ir.nests import (
@@ -36,6 +36,7 @@ from ..ir.nests import (
     times,
 )
 from ..ir.nodes import Node, const, made, var
+from .passes import Passes, passes_of
 from .plan import Plan
 from .tiles import ALL, LINE, VECTOR, Mover, Names, Tiles
 from .values import node_of
@@ -245,6 +246,8 @@ class BoxNest(Tiles):
 
     def statements(self) -> tuple[Statement, ...]:
         """All that is done for the box, and what it is in words."""
+        if self.passes is not None:
+            return self._by_passes(self.passes)
         if self.mover.kernel is None:
             return self._by_runs()
         self.kinds.append(f"kernel of {len(self.mover.kernel.loads)} registers")
@@ -253,6 +256,37 @@ class BoxNest(Tiles):
             body = self._through_buffer(body)
         needed = _all(self._at_least(self.mover.cell) or [])
         return (Vectors(body, self.direct(self.plain), needed),)
+
+    @cached_property
+    def passes(self) -> Passes | None:
+        """Two kernels, where no single one moves the box and runs are short."""
+        able = self.abilities.kernels and self.abilities.passes and VECTOR % self.bytes == 0
+        if not able or self.has_long_runs or self.mover.kernel is not None:
+            return None
+        own = passes_of(self.digits, self.bytes)
+        return None if own is None or self._is_within(own.across, own.width - 1) else own
+
+    def _by_passes(self, own: Passes) -> tuple[Statement, ...]:
+        """Blocks that a kernel takes into a buffer and another one out of it."""
+        self.kinds.append(
+            f"kernels of {len(own.block.loads)} and of {len(own.other.loads)} registers through a buffer"
+        )
+        tile = [0] * len(self.digits)
+        tile[own.across] = own.width
+        origin: list[str | None] = [None if k in own.held else n for k, n in enumerate(self.outer)]
+        if self._is_whole(own.across, own.width):
+            origin[own.across] = None
+        around = [
+            self._loop(name, k, max(1, tile[k]))
+            for k, name in enumerate(origin)
+            if name is not None
+        ]
+        of, to = self._at(origin)
+        memories = Ref(SOURCE, of), Ref(DESTINATION, to)
+        names = [*self.inner, self.names.fresh("k")]
+        body = own.buffered(self.digits, memories, (self.a, self.b), names, self.abilities.pairs)
+        plain = self.direct(self.plain)
+        return (Vectors(_nested(around, (body,)), plain, _all(self._at_least(tile) or [])),)
 
     def _through_buffer(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         """Bodies through a buffer where the copy is large or rows share places in a cache, else the direct one."""

@@ -71,6 +71,42 @@ def chain(
     return found
 
 
+def lanes_of(
+    digits: Sequence[Digit], strides: Sequence[Size], lanes: int
+) -> list[tuple[int, int]] | None:
+    """The bits of digits that are the lanes of a register, the fastest first; None where neighbors are fewer or
+    no power of two."""
+    found: list[tuple[int, int]] = []
+    for taken in chain(digits, strides, lanes):
+        if taken.extent & (taken.extent - 1):
+            return None
+        found += [(taken.digit, bit) for bit in range(taken.extent.bit_length() - 1)]
+    return found if 1 << len(found) == lanes else None
+
+
+def fits(kernel: Kernel, digits: Sequence[Digit]) -> bool:
+    """Whether no digit of a known extent is smaller than the block."""
+    pairs = zip(digits, kernel.cell, strict=True)
+    return all(not isinstance(d.n, int) or d.n >= size for d, size in pairs)
+
+
+def paired(kernel: Kernel, digits: Sequence[Digit], sides: Sequence[Sequence[Size]]) -> Kernel:
+    """The kernel with a second block beside it, where both are neighbors in the destination, or the source.
+    sides: the strides of digits in both."""
+    for side in (1, 0):
+        for k, size in enumerate(kernel.block):
+            if sides[side][k] == kernel.lanes // size and kernel.lanes % size == 0:
+                both = replace(kernel, pair=k)
+                own = kernel.chains[side]
+                if k not in own and prod(kernel.block[n] for n in own) == kernel.lanes:
+                    chains = [*kernel.chains]
+                    chains[side] = (*own, k)
+                    both = replace(both, chains=(chains[0], chains[1]))
+                if fits(both, digits):
+                    return both
+    return kernel
+
+
 class Names:
     """Names for the integers of a nest, which are no names of sizes."""
 
@@ -195,45 +231,21 @@ class Tiles:
         if kernel is None:
             return self.plain
         if self.abilities.pairs:
-            kernel = self._paired(kernel)
+            kernel = paired(
+                kernel, self.digits, [[getattr(d, s) for d in self.digits] for s in "ab"]
+            )
         return Mover(kernel.cell, kernel=kernel)
-
-    def _paired(self, kernel: Kernel) -> Kernel:
-        """The kernel with a second block beside it, where both are neighbors in the destination, or the source."""
-        for strides in ([d.b for d in self.digits], [d.a for d in self.digits]):
-            for k, size in enumerate(kernel.block):
-                if strides[k] == kernel.lanes // size and kernel.lanes % size == 0:
-                    paired = replace(kernel, pair=k)
-                    if self._fits(paired):
-                        return paired
-        return kernel
 
     def _kernel(self) -> Kernel | None:
         if VECTOR % self.bytes or self.bytes >= VECTOR:
             return None
         lanes = VECTOR // self.bytes
-        sides = [
-            self._bits(side, lanes)
-            for side in ([d.a for d in self.digits], [d.b for d in self.digits])
-        ]
+        sides = [lanes_of(self.digits, [getattr(d, s) for d in self.digits], lanes) for s in "ab"]
         if sides[0] is not None and sides[1] is not None:
             found = of_bits(sides[0], sides[1], len(self.digits))
-            if found is not None and self._fits(found):
+            if found is not None and fits(found, self.digits):
                 return found
         return self._fields(lanes)
-
-    def _bits(self, strides: Sequence[Size], lanes: int) -> list[tuple[int, int]] | None:
-        found: list[tuple[int, int]] = []
-        for taken in chain(self.digits, strides, lanes):
-            if taken.extent & (taken.extent - 1):
-                return None
-            found += [(taken.digit, bit) for bit in range(taken.extent.bit_length() - 1)]
-        return found if 1 << len(found) == lanes else None
-
-    def _fits(self, kernel: Kernel) -> bool:
-        """Whether no digit of a known extent is smaller than the block."""
-        pairs = zip(self.digits, kernel.cell, strict=True)
-        return all(not isinstance(d.n, int) or d.n >= size for d, size in pairs)
 
     def _fields(self, lanes: int) -> Kernel | None:
         """The kernel of a few fields side by side on one side, and apart on the other."""

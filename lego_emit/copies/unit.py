@@ -209,7 +209,7 @@ def unit_of(
     sizes, size, kind = plan.space.sizes, plan.element_bytes, forms.index_type
     abilities = forms.abilities
     if plan.value is not None:  # elements are changed as a register is loaded
-        abilities = abilities._replace(pairs=False, segments=False)
+        abilities = abilities._replace(pairs=False, segments=False, passes=False)
     if abilities.threads:
         body, kinds, blocks = _in_threads(plan, function, taken, abilities)
     elif plan.is_affine:

@@ -44,7 +44,8 @@ class Abilities(NamedTuple):
     past the caches; strided: assignments between views of arrays, which take the place of loops; threads: those of
     a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; packs: memories are arrays of one
     type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
-    hints for what is read and written soon; segments: several elements for one call of the index functions."""
+    hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
+    kernel from a buffer that another one fills."""
 
     kernels: bool = True
     streams: bool = True
@@ -55,6 +56,7 @@ class Abilities(NamedTuple):
     pairs: bool = True
     segments: bool = False
     fetches: bool = True
+    passes: bool = True
 
 
 class Exchange(NamedTuple):

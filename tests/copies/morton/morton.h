@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_H
-#define LEGO_MORTON_H 0x07d6ee26
+#define LEGO_MORTON_H 0x7b8f5cfb
 
 #include <string.h>
 #include <stdint.h>
@@ -28,9 +28,6 @@ static inline morton_u8x16 morton_load(const uint16_t *at) {
   memcpy(&v, at, sizeof v);
   return v;
 }
-static inline void morton_store(uint16_t *at, morton_u8x16 v) {
-  memcpy(at, &v, sizeof v);
-}
 #ifdef __AVX2__
 // Two blocks side by side, each in a half of every register.
 typedef uint8_t morton_u8x32 __attribute__((vector_size(32)));
@@ -49,10 +46,6 @@ static inline morton_wide morton_load_two(const uint16_t *at, int64_t apart) {
   return (morton_wide)__builtin_shufflevector(
       (morton_u64x2)morton_load(at), (morton_u64x2)morton_load(at + apart), 0, 1, 2, 3);
 }
-static inline void morton_store_two(uint16_t *at, int64_t apart, morton_wide v) {
-  morton_store(at, (morton_u8x16)__builtin_shufflevector((morton_u64x4)v, (morton_u64x4)v, 0, 1));
-  morton_store(at + apart, (morton_u8x16)__builtin_shufflevector((morton_u64x4)v, (morton_u64x4)v, 2, 3));
-}
 #else
 typedef morton_u8x16 morton_wide;
 static inline morton_wide morton_wide_zip_low_u32(morton_wide x, morton_wide y) {
@@ -65,27 +58,24 @@ static inline morton_wide morton_load_two(const uint16_t *at, int64_t apart) {
   (void)apart;
   return morton_load(at);
 }
-static inline void morton_store_two(uint16_t *at, int64_t apart, morton_wide v) {
-  (void)apart;
-  morton_store(at, v);
-}
 #endif
+static inline void morton_store_wide(uint16_t *at, morton_wide v) {
+  memcpy(at, &v, sizeof v);
+}
 static inline __attribute__((always_inline)) void morton_exchange(
-    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b3,
-    int64_t b4) {
+    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b3) {
   const morton_wide x0 = morton_load_two(src, a4);
   const morton_wide x1 = morton_load_two(src + a6, a4);
   const morton_wide x2 = morton_wide_zip_low_u32(x0, x1);
   const morton_wide x3 = morton_wide_zip_high_u32(x0, x1);
-  morton_store_two(dst, b4, x2);
-  morton_store_two(dst + b3, b4, x3);
+  morton_store_wide(dst, x2);
+  morton_store_wide(dst + b3, x3);
 }
 static inline __attribute__((always_inline)) void morton_block(
-    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b3,
-    int64_t b4) {
-  morton_exchange(src, dst, a4, a6, b3, b4);
+    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b3) {
+  morton_exchange(src, dst, a4, a6, b3);
 #ifndef __AVX2__
-  morton_exchange(src + a4, dst + b4, a4, a6, b3, b4);
+  morton_exchange(src + a4, dst + 8, a4, a6, b3);
 #endif
 }
 #endif
@@ -100,7 +90,7 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
     for (int64_t i2 = 0; i2 < 2; ++i2) {
       for (int64_t i1 = 0; i1 < 2; ++i1) {
         morton_block(
-            src + 128 * i0 + 8 * i1 + 64 * i2, dst + 128 * i0 + 64 * i1 + 32 * i2, 32, 16, 16, 8);
+            src + 128 * i0 + 8 * i1 + 64 * i2, dst + 128 * i0 + 64 * i1 + 32 * i2, 32, 16, 16);
       }
     }
   }
@@ -126,6 +116,6 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
 #endif
 }
 
-#elif LEGO_MORTON_H != 0x07d6ee26
+#elif LEGO_MORTON_H != 0x7b8f5cfb
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_H

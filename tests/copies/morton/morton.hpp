@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x336db1e2
+#define LEGO_MORTON_HPP 0x094d4d77
 
 #include <cassert>
 #include <cstddef>
@@ -38,10 +38,6 @@ inline u8x16 load(const T*at) {
   std::memcpy(&v, at, sizeof v);
   return v;
 }
-template <class T>
-inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
-}
 #ifdef __AVX2__
 // Two blocks side by side, each in a half of every register.
 typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
@@ -61,11 +57,6 @@ inline wide load_two(const T*at, std::int64_t apart) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
 }
-template <class T>
-inline void store_two(T*at, std::int64_t apart, wide v) {
-  store(at, reinterpret_cast<u8x16>(__builtin_shufflevector(reinterpret_cast<u64x4>(v), reinterpret_cast<u64x4>(v), 0, 1)));
-  store(at + apart, reinterpret_cast<u8x16>(__builtin_shufflevector(reinterpret_cast<u64x4>(v), reinterpret_cast<u64x4>(v), 2, 3)));
-}
 #else
 typedef u8x16 wide;
 inline wide wide_zip_low_u32(wide x, wide y) {
@@ -81,30 +72,27 @@ inline wide load_two(const T*at, std::int64_t apart) {
   (void)apart;
   return load(at);
 }
-template <class T>
-inline void store_two(T*at, std::int64_t apart, wide v) {
-  (void)apart;
-  store(at, v);
-}
 #endif
 template <class T>
+inline void store_wide(T*at, wide v) {
+  std::memcpy(at, &v, sizeof v);
+}
+template <class T>
 inline __attribute__((always_inline)) void exchange(
-    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b3,
-    std::int64_t b4) {
+    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b3) {
   const wide x0 = load_two(src, a4);
   const wide x1 = load_two(src + a6, a4);
   const wide x2 = wide_zip_low_u32(x0, x1);
   const wide x3 = wide_zip_high_u32(x0, x1);
-  store_two(dst, b4, x2);
-  store_two(dst + b3, b4, x3);
+  store_wide(dst, x2);
+  store_wide(dst + b3, x3);
 }
 template <class T>
 inline __attribute__((always_inline)) void block(
-    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b3,
-    std::int64_t b4) {
-  exchange(src, dst, a4, a6, b3, b4);
+    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b3) {
+  exchange(src, dst, a4, a6, b3);
 #ifndef __AVX2__
-  exchange(src + a4, dst + b4, a4, a6, b3, b4);
+  exchange(src + a4, dst + 8, a4, a6, b3);
 #endif
 }
 }  // namespace morton_detail
@@ -123,7 +111,7 @@ inline void morton(const T* __restrict src, T* __restrict dst) {
     for (std::int64_t i2 = 0; i2 < 2; ++i2) {
       for (std::int64_t i1 = 0; i1 < 2; ++i1) {
         morton_detail::block(
-            src + 128 * i0 + 8 * i1 + 64 * i2, dst + 128 * i0 + 64 * i1 + 32 * i2, 32, 16, 16, 8);
+            src + 128 * i0 + 8 * i1 + 64 * i2, dst + 128 * i0 + 64 * i1 + 32 * i2, 32, 16, 16);
       }
     }
   }
@@ -162,6 +150,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x336db1e2
+#elif LEGO_MORTON_HPP != 0x094d4d77
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP
