@@ -1,6 +1,7 @@
 """Layouts that are typed on the command line, completion of names, whole helps, JSON of tables."""
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
+import lego_emit
 from lego_emit.cli import main
 from lego_emit.emit import registry
 
@@ -77,6 +79,35 @@ def test_other_names_of_a_typed_layout_are_symbols():
     assert "return 4 * i + j + k;" in run("-e", "lambda i, j: 4*i + j + k", "-t", "c").stdout
     swizzled = "cute.composition(cute.Swizzle(2, 0, 3), cute.layout('(8,8):(8,1)'))"
     assert "^" in run("-e", swizzled, "-t", "c").stdout
+
+
+@pytest.mark.parametrize(
+    "text, sizes",
+    [
+        ("OrderBy(Row(q, p)).TileBy([p, 1], [1, q])", ["q", "p"]),
+        ("GroupBy([p*mb, q*nb]).OrderBy(Col(p*mb, q*nb))", ["p", "mb", "q", "nb"]),
+        ("Strided([4, N], [pitch, step], N - M)", ["N", "pitch", "step", "M"]),
+    ],
+)
+def test_sizes_are_parameters_in_the_order_in_which_they_are_typed(text, sizes):
+    for target, declared in (
+        ("python", r"(\w+): int[,)]"),
+        ("c", r"int64_t (\w+)[,)]"),
+        ("rust", r"(\w+): i64[,)]"),
+    ):
+        source = run("-e", text, "-t", target).stdout
+        head = source[source.index("apply(") :].split(")")[0] + ")"
+        assert re.findall(declared, head)[: len(sizes)] == sizes, target
+    names = {n: getattr(lego_emit, n) for n in lego_emit.__all__}
+    given = eval(text, names | {n: lego_emit.symbols(n) for n in sizes})
+    unit = lego_emit.generate(given, "python")
+    own = [p.name for p in unit.functions[0].params][: len(sizes)]
+    assert own == [*dict.fromkeys(n for n in re.findall(r"\w+", repr(given)) if n in sizes)]
+
+
+def test_a_typed_layout_without_numbers_says_which_sizes_it_takes():
+    said = run("show", "-e", "GroupBy([p*mb, 4])").stderr
+    assert said.startswith("Error: -e 'GroupBy([p*mb, 4])' takes p, mb; give numbers: --size p=.. ")
 
 
 @pytest.mark.parametrize(

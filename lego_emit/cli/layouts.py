@@ -186,7 +186,7 @@ def _layout(source: str, sizes: dict[str, int]) -> Block:
 
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
-        return as_layout(subject(defined, wanted, file), sizes, source)
+        return as_layout(subject(defined, wanted, file), sizes, _words(source))
 
 
 def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
@@ -201,10 +201,10 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
             try:
                 unit = generate(given, "python")
             except LegoError:  # a layout may have sizes that only numbers make sense of
-                return as_layout(given, sizes, source)
+                return as_layout(given, sizes, _words(source))
             if f"{unit.program.name}_apply" not in [f.name for f in unit.functions]:
                 return unit.functions[0]
-        return as_layout(given, sizes, source)
+        return as_layout(given, sizes, _words(source))
 
 
 @main.command(epilog="lego-emit catalogue onednn")

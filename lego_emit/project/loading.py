@@ -118,13 +118,15 @@ def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path, used: set
 
 
 def typed(text: str) -> Any:
-    """What an expression over the names of lego_emit gives; other names in it are symbols, but for those of a
-    lambda, which are its parameters.
+    """What an expression over the names of lego_emit gives. Other names in it are symbols. A layout with
+    symbols is a function of them, in the order in which they are typed; a lambda has its own parameters.
 
     Raises LoadError where it cannot be read or evaluated, and where it calls what there is not.
 
-        >>> typed("TileBy([2, 2], [M, 4]).OrderBy(Row(2*M, 8))").dims
-        (2, 2, M, 4)
+        >>> typed("TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))").dims
+        (2, 2, 3, 4)
+        >>> list(signature(typed("GroupBy([p*mb, q])")).parameters)
+        ['p', 'mb', 'q']
     """
     import lego_emit as top
 
@@ -139,19 +141,29 @@ def typed(text: str) -> Any:
     scope: dict[str, Any] = {"__name__": MODULE_NAME}
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     called = {node.id for node in calls if isinstance(node, ast.Name)}
-    for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}:
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    names.sort(key=lambda node: (node.lineno, node.col_offset))
+    own: list[str] = []  # symbols
+    for name in dict.fromkeys(node.id for node in names):
         if name in known:
             scope[name] = getattr(top, name)
         elif name in called and not hasattr(builtins, name):
             raise LoadError(f"{place}: no {name!r}.{did_you_mean(name, known)}")
         elif not isinstance(tree.body, ast.Lambda) and not hasattr(builtins, name):
             scope[name] = top.symbols(name)
+            own.append(name)
     try:
-        return eval(code, scope)
+        value = eval(code, scope)
     except LegoError:
         raise
     except (Exception, SystemExit) as error:
         raise LoadError(f"{place}: {type(error).__name__}: {error_text(error)}") from error
+    if not (own and isinstance(value, Block)):
+        return value
+    parameters = [ast.arg(name) for name in own]
+    function = ast.Lambda(ast.arguments([], parameters, None, [], [], None, []), tree.body)
+    made = ast.fix_missing_locations(ast.Expression(function))
+    return eval(compile(made, place, "eval", dont_inherit=True), scope)
 
 
 def of_element(text: str) -> Any:
