@@ -575,6 +575,34 @@ def test_check_on_a_fresh_clone():
     assert run("--check").exit_code == 0
 
 
+def test_a_fresh_clone_has_files_of_no_layout():
+    """What a build made is known by its first lines; other projects' files and the user's stay."""
+    built()
+    shutil.rmtree(FOLDER)
+    config('targets = ["rust"]\nlayouts = ["layouts.py:tile"]')
+    mine, other = Path("generated/rust/mine.rs"), Path("generated/other/x.rs")
+    mine.write_text(
+        text_of("generated/rust/tile.rs").replace("lego-emit build", "lego-emit -t rust")
+    )
+    other.parent.mkdir()
+    other.write_bytes(Path("generated/rust/turned.rs").read_bytes())
+    (other.parent / "lego-emit.toml").touch()
+    result = run("--check")
+    gone = [path for path in MADE if path != "generated/rust/tile.rs"]
+    assert result.exit_code == 1 and result.stderr.count("belongs to no layout") == len(gone) == 3
+    assert all(f"{path} belongs" in result.stderr for path in gone)
+    assert "removed 3 files" in built().stderr and run("--check").exit_code == 0
+    assert files() == [
+        "generated/other/lego-emit.toml",
+        *map(str, (other, mine)),
+        "generated/rust/tile.rs",
+    ]
+    Path("rows.py").write_text(Path("layouts.py").read_text())
+    config('targets = ["rust"]\nlayouts = ["rows.py:tile"]')
+    shutil.rmtree(FOLDER)
+    assert run("--check").stderr.count("is out of date") == 1
+
+
 def test_diff_shows_a_unified_diff():
     built()
     change()

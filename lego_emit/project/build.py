@@ -15,15 +15,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from ..emit import registry
 from ..errors import BuildError
 from ..files import sweep, write_all, write_if_changed
 from ..templates import ENDING, folders
-from .config import BuildUnit, Project
-from .making import Progress, emit_all, quiet
+from .config import CONFIG, BuildUnit, Project
+from .making import AGAIN, Progress, emit_all, quiet
 from .manifest import FOLDER, Manifest, Record, digest, file_digest, locked, read
 
 PACKAGE = Path(__file__).parents[1]
@@ -232,7 +232,7 @@ class _State:
         files.update({output: [digest(text.encode())] for output, text in written.items()})
         for output in self.orphans():
             if self.orphan(output) is None:
-                del files[output]
+                files.pop(output, None)
         units.update(records)
         for first in units.keys() - {unit.outputs[0] for unit in self.project.units}:
             del units[first]
@@ -297,17 +297,59 @@ class _State:
         return Difference(path, problem, edited, diff)
 
     def orphans(self) -> list[str]:
-        """What an earlier build wrote and this project does not ask for."""
-        return sorted(self.manifest.files.keys() - self.project.outputs.keys())
+        """What an earlier build wrote, here or before a clone, and this project does not ask for."""
+        return sorted({*self.manifest.files, *self._stamped} - self.project.outputs.keys())
+
+    @cached_property
+    def _stamped(self) -> list[str]:
+        """Files that say that a build made them of a layout file of this project, or of one that is gone: those
+        beside the outputs, and in the folders beside the outputs' own; another project's folders left out."""
+        base, folders = self.project.base, dict[Path, None]()
+        for own in {(base / output).parent for output in self.project.outputs}:
+            if base == own or base in own.parents:
+                folders[own] = None
+            if base in own.parent.parents:
+                folders |= dict.fromkeys(x for x in sorted(_entries(own.parent)) if x.is_dir())
+        found: list[str] = []
+        sources = {unit.file for unit in self.project.units}
+        for folder in folders:
+            below = [x for x in (folder, *folder.parents) if base in x.parents]
+            if any((x / CONFIG).is_file() or (x / FOLDER).is_dir() for x in below):
+                continue
+            for path in sorted(_entries(folder)):
+                source = _built_of(path)
+                if source in sources or (source and not (self.project.folder / source).is_file()):
+                    found.append(path.relative_to(base).as_posix())
+        return found
 
     def orphan(self, output: str) -> Difference | None:
         """Whether a file that is to go can; None where it is gone already."""
         path = self.project.base / output
         if not path.is_file():
             return None
-        edited = path.is_symlink() or file_digest(path) not in self.manifest.files[output]
+        known = self.manifest.files.get(output)
+        edited = path.is_symlink() or (known is not None and file_digest(path) not in known)
         problem = "was edited by hand" if edited else "belongs to no layout any more"
         return Difference(path, problem, edited)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return [*folder.iterdir()]
+    except OSError:
+        return []
+
+
+def _built_of(path: Path) -> str:
+    """The layout file that an emitted file names, of which a build made it; "" of any other file."""
+    try:
+        with open(path, "rb") as stream:
+            first, source, again = stream.read(4096).splitlines()[:3]
+    except (OSError, ValueError):
+        return ""
+    if MARK not in first or not again.endswith(AGAIN.encode()):
+        return ""
+    return source.decode("utf-8", "replace").partition("Source: ")[2].rpartition(":")[0]
 
 
 @cache

@@ -35,6 +35,7 @@ from .loading import (
 if TYPE_CHECKING:
     from ..emitted import Emitted
 
+AGAIN = "To regenerate: lego-emit build"  # in the head of what a build makes
 BATCH = 28  # units that one process makes at a time: 4 layouts in 7 languages
 
 Progress = Callable[[int, int], None]
@@ -172,7 +173,7 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     moved = [end for one in unit.copies for end in (one.source, one.destination)]
     named = dict.fromkeys([*unit.parts.values(), unit.subject, *moved])
     names = ", ".join(filter(None, named))
-    again = f"Source: {unit.file}:{names}", "To regenerate: lego-emit build"
+    again = f"Source: {unit.file}:{names}", AGAIN
     parts = {own: subject(defined, name, file) for own, name in unit.parts.items()}
     given = parts or (subject(defined, unit.subject, file) if unit.subject else None)
     if not unit.copies:
