@@ -11,7 +11,7 @@ from .emit import registry
 from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming, of_module
 from .emit.unit import Unit
-from .errors import LegoError, TargetError, did_you_mean
+from .errors import LegoError, TargetError, brief_methods, did_you_mean
 from .ir.program import Program
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .show.pictures import Picture
 
 
+@brief_methods
 @dataclass(frozen=True, repr=False)
 class Emitted(Unit):
     """One emitted unit. subject: what generate() was given; lowered: its program, in the

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from contextvars import ContextVar
 from functools import wraps
 from string import Formatter
-from types import FrameType
+from types import FrameType, FunctionType
 from typing import Any, ParamSpec, Self, TypeVar
 
 # While a user's function is followed: the FatalErrors that were made, for it may catch them.
@@ -256,8 +256,8 @@ R = TypeVar("R")
 
 
 def brief(function: Callable[P, R]) -> Callable[P, R]:
-    """A decorator for a public function that calls a user's: the traceback of a LegoError that leaves it has
-    the frames of the user alone, and those of what caused it. LEGO_EMIT_TRACEBACK=full keeps all."""
+    """A decorator for a public function: the traceback of a LegoError that leaves it has the frames of the
+    user alone, and those of what caused it. LEGO_EMIT_TRACEBACK=full keeps all."""
 
     @wraps(function)
     def called(*arguments: P.args, **named: P.kwargs) -> R:
@@ -271,6 +271,20 @@ def brief(function: Callable[P, R]) -> Callable[P, R]:
             raise
 
     return called
+
+
+def brief_methods(cls: type[R], but: Container[str] = ()) -> type[R]:
+    """A decorator for a public class: brief() for its public methods, but for these, and for [] and @."""
+    for name, method in list(vars(cls).items()):
+        if (name[0] != "_" and name not in but) or name in OPERATORS:
+            if isinstance(method, FunctionType):
+                setattr(cls, name, brief(method))
+            elif isinstance(method, classmethod):
+                setattr(cls, name, classmethod(brief(method.__func__)))
+    return cls
+
+
+OPERATORS = ("__getitem__", "__matmul__", "__rmatmul__")
 
 
 def _cut(error: BaseException | None) -> None:
@@ -383,11 +397,11 @@ def no_attribute(module: str, names: Iterable[str]) -> Callable[[str], Any]:
     return absent
 
 
-def did_you_mean(name: str, choices, alike: float = 0.5) -> str:
+def did_you_mean(name: object, choices, alike: float = 0.5) -> str:
     """ " Did you mean 'x'?" for the choice nearest to name, or the empty string."""
     import difflib
 
-    choices = list(choices)
+    choices, name = list(choices), str(name)
     found = [c for c in choices if c.lower() == name.lower()]
     found = found or difflib.get_close_matches(name, choices, n=1, cutoff=alike)
     return f" Did you mean {found[0]!r}?" if found else ""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .algebra.labels import bits_of, listed
 from .algebra.linear import Linear
-from .errors import LayoutError, LazyText, no_attribute, short_repr
+from .errors import LayoutError, LazyText, brief, no_attribute, short_repr
 from .numeric import is_integer
 
 __all__ = [
@@ -80,6 +80,7 @@ def _linear(construct: object, layout: Linear) -> Linear:
     return layout
 
 
+@brief
 def blocked(
     per_thread: Sequence[int],
     threads: Sequence[int],
@@ -109,6 +110,7 @@ def blocked(
     return made if shape is None else fitted(made, shape, way)
 
 
+@brief
 def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = None) -> Linear:
     """A layout on a tensor of a shape: registers repeat what is smaller, elements of what is larger
     have several holders (section 5.1). order: in which dimensions are repeated, the last one
@@ -132,6 +134,7 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
     )
 
 
+@brief
 def sliced(layout: Linear, dim: int) -> Linear:
     """What is left of a layout when a dimension is reduced (Triton's SliceEncodingAttr,
     Proposition 4.8)."""
@@ -144,6 +147,7 @@ def sliced(layout: Linear, dim: int) -> Linear:
     return left.reshape_outs(names)
 
 
+@brief
 def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     """A fragment of mma.sync m16n8 (PTX ISA, "Matrix Fragments for mma.m16n8k*"): operand a (16 x k),
     b (k x 8), or c or d, the accumulator (16 x 8).
@@ -172,6 +176,7 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
     return _tile((REGISTER, 0, packed), (LANE, 0, 2), (LANE, 1, 3), (REGISTER, 0, steps))
 
 
+@brief
 def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
     """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
     four warps of a warpgroup: operand a (64 x 256/bits), or d or c, the accumulator (64 x n, n a
@@ -193,6 +198,7 @@ def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
     return tile * Linear.identity1D(4, WARP, "dim0")
 
 
+@brief
 def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     """What ldmatrix and stmatrix of b16 hold (PTX ISA, "Warp-level matrix load instruction: ldmatrix"):
     1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them."""
@@ -204,6 +210,7 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     return tile * Linear.identity1D(count, REGISTER, "dim0")
 
 
+@brief
 def mfma(
     operand: str = "c", size: int = 32, k_width: int | None = None, bits: int | None = None
 ) -> Linear:
@@ -242,6 +249,7 @@ def mfma(
     raise LayoutError(f"{construct}: the operands are 'a', 'b', and 'c' or 'd'")
 
 
+@brief
 def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Linear:
     """A fragment of AMD's v_wmma 16 x 16 x 16 of 16 bits on 32 lanes (AMDWmmaEncodingAttr; Matrix
     Instruction Calculator).
@@ -273,6 +281,7 @@ def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Li
     return _tile((REGISTER, k, wide), *lanes, (REGISTER, k, 3 - wide))
 
 
+@brief
 def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) -> Linear:
     """Shared memory swizzled for mma (Definition 4.11, with the row that it leaves out;
     SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements."""
@@ -296,6 +305,7 @@ def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) 
     return Linear(bases, {"offset": rows * columns})
 
 
+@brief
 def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
     """Shared memory as wgmma and TMA take it (NVMMASharedEncodingAttr; PTX ISA, "Shared Memory Matrix
     Layout"): rows of 32, 64 or 128 bytes whose chunks of 16 bytes are swizzled; 0 for none, rows of

@@ -132,7 +132,7 @@ def composed(outer: Block, inner: Any) -> Block:
     """outer @ inner; a warning names the line with the @."""
     from .algebra.compose import composed
 
-    return composed(outer, inner, stacklevel=3)
+    return composed(outer, inner, stacklevel=4)
 
 
 def inverse(layout: Block) -> Block:

@@ -11,7 +11,7 @@ from .algebra.nested import compact, size_of
 from .algebra.perms import RegP
 from .algebra.strided import Strided
 from .arith.expr import symbols
-from .errors import LayoutError, LazyText, did_you_mean, short_repr
+from .errors import LayoutError, LazyText, brief, did_you_mean, short_repr
 from .numeric import is_integer, is_symbolic
 
 ARROW = "->"
@@ -20,6 +20,7 @@ TOKEN = re.compile(r"\s*(?:([A-Za-z]\w*)|(1)(?!\w)|([()])|(\S+))")
 Side = list[list[str]]  # the axes of a tensor, each of its elementary axes
 
 
+@brief
 def Pattern(pattern: str, **sizes: Any) -> Any:
     """The layout that einops.rearrange(x, pattern) reads x by: from an index of the result to the
     row-major position in x; with inv from the position to the index.

@@ -16,6 +16,7 @@ from ..errors import (
     LayoutError,
     NoAttributeError,
     a_type,
+    brief_methods,
     short_repr,
 )
 from ..numeric import is_array, is_integer, is_operand, is_symbolic
@@ -229,6 +230,10 @@ class Block:
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in OF_A_KIND]
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        brief_methods(cls, OF_A_KIND)
 
     if not TYPE_CHECKING:  # or a checker of types would take any name
 
@@ -471,6 +476,9 @@ class Block:
         Raises LayoutError with the first counterexample, or where a size has no number.
         """
         return later().check(self, sizes)
+
+
+brief_methods(Block, OF_A_KIND)
 
 
 def is_packed(subject: Any) -> bool:

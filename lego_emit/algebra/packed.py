@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import IndexRangeError, LayoutError, short_repr
+from ..errors import IndexRangeError, LayoutError, brief_methods, short_repr
 from ..numeric import is_integer, is_symbolic
 from .block import Block
 from .sizes import way_out
@@ -14,6 +14,7 @@ ORDERS = ("lsb", "msb")
 HELD = ("array", "value")
 
 
+@brief_methods
 class Packed:
     """Fields of `bits` bits in unsigned words, field k being the one whose position in a layout is k.
 

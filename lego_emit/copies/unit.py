@@ -17,7 +17,16 @@ from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming
 from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
-from ..errors import LayoutError, OptionError, TargetError, a_type, did_you_mean, short_repr
+from ..errors import (
+    LayoutError,
+    OptionError,
+    TargetError,
+    a_type,
+    brief,
+    brief_methods,
+    did_you_mean,
+    short_repr,
+)
 from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
 from ..ir.nests import DESTINATION, FIRST, LAST, PART, Abilities, Each, Routine, Slices, times
@@ -44,6 +53,7 @@ OWN_OF_THREADS = ("tile", *(f"{memory}{k}" for memory in ("src", "dst", "tile") 
 TAKEN = ("assume", "ranges", "sizes", "namespace", "prefix", "header")  # options of generate()
 
 
+@brief_methods
 @dataclass(frozen=True, repr=False)
 class Copy(Emitted):
     """An emitted copy. plan: how it is done, as data; print it. checks: at how many sizes plan and nest were
@@ -113,6 +123,7 @@ class Copy(Emitted):
             )
 
 
+@brief
 def copy(
     A: Block,
     B: Block,
@@ -270,6 +281,7 @@ def unit_of(
     )  # fmt: skip
 
 
+@brief
 def pack(
     L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
 ) -> Copy:
@@ -286,6 +298,7 @@ def pack(
     return copy(*pair_of(L, of, "pack"), target, name=_name(name, "pack", target), **options)
 
 
+@brief
 def unpack(
     L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
 ) -> Copy:

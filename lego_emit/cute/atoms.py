@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.strided import Strided
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 from .given import as_layout
 from .maps import coalesce, composition, right_inverse
@@ -62,6 +62,7 @@ class CopyAtom:
         return composition(right_inverse(self.layout_ref), side)
 
 
+@brief
 def ldmatrix(count: int = 4, transposed: bool = False, element_bits: int = 16) -> CopyAtom:
     """ldmatrix of 1, 2 or 4 matrices of 8 rows of 16 bytes: CuTe's SM75_U32x4_LDSM_N, transposed
     SM75_U16x8_LDSM_T. At the source thread 8 * m + r reads row r of matrix m; threads beyond read
@@ -75,6 +76,7 @@ def ldmatrix(count: int = 4, transposed: bool = False, element_bits: int = 16) -
     return CopyAtom(rows, parts, parts)
 
 
+@brief
 def stmatrix(count: int = 4, transposed: bool = False, element_bits: int = 16) -> CopyAtom:
     """stmatrix: ldmatrix the other way round, of threads' parts into rows (SM90_U32x4_STSM_N).
 
@@ -84,6 +86,7 @@ def stmatrix(count: int = 4, transposed: bool = False, element_bits: int = 16) -
     return CopyAtom(parts, rows, parts)
 
 
+@brief
 def universal_copy(bits: int, element_bits: int) -> CopyAtom:
     """A plain copy of so many bits by one thread: a scalar, or a vector such as float4's 128.
 

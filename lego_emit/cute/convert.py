@@ -12,7 +12,7 @@ from ..algebra.nested import checked, compact, flat, is_tuple, modes, number, sa
 from ..algebra.perms import RegP
 from ..algebra.same import Same
 from ..algebra.strided import Strided, Swizzled, is_one
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 from ..trace.same import same_map
 from .given import as_layout, as_shape
@@ -24,6 +24,7 @@ MOST_TRIED = 24  # ways to cut symbolic dims into sizes
 # -- LEGO's blocks -------------------------------------------------------------------------------
 
 
+@brief
 def to_cute(layout: Any) -> Strided:
     """The strided layout that is the same map, its modes the layout's dims, each nested where it
     needs several strides.
@@ -161,6 +162,7 @@ def _refusal(layout: Block, answers: list[tuple[Same, Strided]], construct: obje
     )
 
 
+@brief
 def from_cute(a: Any) -> Layout:
     """The same map as a GroupBy of a's dims, ordered by a RegP of its leaves.
 
@@ -189,18 +191,21 @@ def from_cute(a: Any) -> Layout:
 # -- std::mdspan ---------------------------------------------------------------------------------
 
 
+@brief
 def layout_left(extents: Any) -> Strided:
     """std::layout_left: column-major, the first extent is contiguous."""
     sizes = _extents(extents, "layout_left")
     return Strided(sizes, compact(sizes))
 
 
+@brief
 def layout_right(extents: Any) -> Strided:
     """std::layout_right: row-major, the last extent is contiguous."""
     sizes = _extents(extents, "layout_right")
     return Strided(sizes, compact(sizes[::-1])[::-1])
 
 
+@brief
 def layout_stride(extents: Any, strides: Any) -> Strided:
     """std::layout_stride: any positive strides under which no two indices meet.
 
@@ -231,6 +236,7 @@ def layout_stride(extents: Any, strides: Any) -> Strided:
     return Strided(sizes, given)
 
 
+@brief
 def layout_left_padded(extents: Any, padding: Any) -> Strided:
     """std::layout_left_padded<padding>: column-major, the first extent rounded up to a multiple of
     the padding."""
@@ -238,6 +244,7 @@ def layout_left_padded(extents: Any, padding: Any) -> Strided:
     return Strided(sizes, _padded(sizes, padding, "layout_left_padded"))
 
 
+@brief
 def layout_right_padded(extents: Any, padding: Any) -> Strided:
     """std::layout_right_padded<padding>: row-major, the last extent rounded up to a multiple of the
     padding: a pitch."""

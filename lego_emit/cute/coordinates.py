@@ -13,7 +13,7 @@ from ..algebra.strided import Strided
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
 from ..arith.terms import Atom
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 
 
@@ -151,6 +151,7 @@ class Coordinates(Indexable):
         return f"Coordinates({self.parts!r})"
 
 
+@brief
 def make_identity_layout(shape: Any) -> Coordinates:
     """The layout that gives its own coordinates, one for each leaf of the shape: cut as a tensor
     is, it tells where in the tensor each element lies, to be compared with the tensor's sizes."""

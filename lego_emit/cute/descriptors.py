@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import flat
 from ..algebra.strided import Strided, Swizzle, Swizzled
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 from .convert import to_cute
 from .given import as_layout
@@ -57,6 +57,7 @@ _TMA = {
 }
 
 
+@brief
 def make_smem_layout_atom(kind: str, element_bits: int) -> Swizzled:
     """The smallest tile of shared memory that wgmma and TMA read in one way, in elements: CuTe's
     GMMA::Layout_K_SW128_Atom<T> is make_smem_layout_atom("K_SW128", bits of T).
@@ -79,6 +80,7 @@ def make_smem_layout_atom(kind: str, element_bits: int) -> Swizzled:
     return Swizzled(Swizzle(bits, BITS + 4 - width, 3), made)
 
 
+@brief
 def layout_type(smem: Any, element_bits: int) -> LayoutType:
     """The swizzling mode of a wgmma descriptor that a layout of shared memory has.
 
@@ -91,6 +93,7 @@ def layout_type(smem: Any, element_bits: int) -> LayoutType:
     return _TYPES[_parts(smem, element_bits, construct)[0].B]
 
 
+@brief
 def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
     """The swizzle of a tensor map (TMA descriptor) that fills a layout of shared memory, given as
     for layout_type.
@@ -135,6 +138,7 @@ def _field(value: Any, construct: object, name: str) -> None:
         )
 
 
+@brief
 def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
     """The descriptor of an operand in shared memory, (M or N, K), for one wgmma: of the first 32
     bytes along K ("K"), or 256 / element_bits of it ("MN").

@@ -8,12 +8,13 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import checked, congruent, flat, is_tuple, modes, shaped, times
 from ..algebra.strided import Strided
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 from .given import as_count, as_layout, as_shape, as_tensor, of_tensors, over
 from .reading import layout
 
 
+@brief
 def make_layout(*layouts: Any, stride: Any = None) -> Strided:
     """A layout of a shape and strides, or layouts side by side, each a mode of the result; their
     offsets add up.
@@ -40,6 +41,7 @@ def make_layout(*layouts: Any, stride: Any = None) -> Strided:
     return Strided(tuple(a.shape for a in found), tuple(a.stride for a in found), offset)
 
 
+@brief
 def make_ordered_layout(shape: Any, order: Any) -> Strided:
     """Compact strides of a shape, its leaves numbered in the order of `order`, nested alike: the
     leaf with the least one is the fastest.
@@ -60,6 +62,7 @@ def make_ordered_layout(shape: Any, order: Any) -> Strided:
     return Strided(shape, shaped(shape, iter(strides)))
 
 
+@brief
 def make_layout_like(a: Any) -> Strided:
     """A compact layout of the same shape, its leaves in the order of a's strides; stride 0 stays."""
     a = as_layout(a, "make_layout_like(..)")
@@ -77,6 +80,7 @@ def with_offset(a: Strided, offset: Any) -> Strided:
     return Strided(a.shape, a.stride, offset)
 
 
+@brief
 def get(a: Any, *place: int) -> Any:
     """A mode of a layout, or a mode of that mode; its offset is left out, but for one that is
     swizzled."""
@@ -102,6 +106,7 @@ def of_leaves(leaves: Sequence[tuple[Any, Any]], offset: Any = 0) -> Strided:
     return Strided(tuple(n for n, _ in leaves), tuple(d for _, d in leaves), offset)
 
 
+@brief
 @of_tensors
 def flatten(a: Strided) -> Strided:
     """The layout with its leaves side by side."""
@@ -110,6 +115,7 @@ def flatten(a: Strided) -> Strided:
     return Strided(flat(a.shape), flat(a.stride), a.offset)
 
 
+@brief
 @of_tensors
 def group(a: Strided, begin: int, end: int) -> Strided:
     """The layout with its modes begin..end-1 put into one."""
@@ -122,6 +128,7 @@ def group(a: Strided, begin: int, end: int) -> Strided:
     return Strided(shape, stride, a.offset)
 
 
+@brief
 def slice_(coordinate: Any, a: Any) -> Any:
     """The layout of the modes where the coordinate has None, from the position of the others on."""
     swapped = isinstance(coordinate, Block | str)

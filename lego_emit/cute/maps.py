@@ -15,7 +15,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.nested import checked, is_tuple, mapped, same, shaped, size_of, text, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one, never_above
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 from .carrying import carried, keeps, within
 from .given import as_layout, as_shape, as_tensor, as_tiler, of_tensors
@@ -26,6 +26,7 @@ from .reading import layout
 Leaves = list[tuple[Any, Any]]
 
 
+@brief
 def size(a: Any) -> Any:
     """How many coordinates a layout has; of a shape, the product."""
     if isinstance(a, Block | str):
@@ -33,11 +34,13 @@ def size(a: Any) -> Any:
     return size_of(as_shape(a, LazyText("size({})", a)))
 
 
+@brief
 def cosize(a: Any) -> Any:
     """One more than the last position of a layout."""
     return as_layout(a, "cosize(..)").cosize
 
 
+@brief
 def rank(a: Any) -> int:
     """How many modes a layout has at the top level."""
     return len(as_tensor(a, "rank(..)").dims)
@@ -72,6 +75,7 @@ def by_mode(
 # -- coalesce and filter -------------------------------------------------------------------------
 
 
+@brief
 @of_tensors
 def coalesce(a: Strided, profile: Any = None) -> Strided:
     """The same map from flat indices below its size with as few modes as can be.
@@ -102,6 +106,7 @@ def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
     return found
 
 
+@brief
 @of_tensors
 def filter_zeros(a: Strided, profile: Any = None) -> Strided:
     """The layout with a size of 1 wherever its stride (or the profile's leaf) is 0."""
@@ -121,6 +126,7 @@ def filter_zeros(a: Strided, profile: Any = None) -> Strided:
     return Strided(walk(a.shape, asked), a.stride, a.offset)
 
 
+@brief
 @of_tensors
 def filter(a: Strided, profile: Any = None) -> Strided:
     """The layout without modes of stride 0 and of size 1, coalesced; by mode with a profile."""
@@ -133,6 +139,7 @@ def filter(a: Strided, profile: Any = None) -> Strided:
 # -- composition ---------------------------------------------------------------------------------
 
 
+@brief
 def composition(a: Any, b: Any) -> Any:
     """R with R(i) == a(b(i)), of b's shape, a mode of it nested where that needs several strides.
 
@@ -377,6 +384,7 @@ def _before(one: tuple[Any, Any, int], other: tuple[Any, Any, int], construct: o
     return decided(at_most(d, e), construct, LazyText("{!r} <= {!r}", d, e))
 
 
+@brief
 def complement(a: Any, cotarget: Any = 1) -> Strided:
     """What a leaves out of 0..cotarget-1: a layout of growing strides whose positions, added to
     a's, are all different, and reach the cotarget together with them.
@@ -409,6 +417,7 @@ def _check_start(a: Strided, name: str) -> None:
         raise LayoutError(f"{name}({a}): it starts at {a.offset!r}; an inverse needs 0")
 
 
+@brief
 def right_inverse(a: Any) -> Any:
     """R with a(R(k)) == k for each k below R's size; where a is injective the largest such. Of a
     swizzled layout, R is swizzled.
@@ -441,6 +450,7 @@ def right_inverse(a: Any) -> Any:
             return coalesce(of_leaves(found))
 
 
+@brief
 def left_inverse(a: Any) -> Any:
     """L with L(a(i)) == i for each i below a's size. Positions that a leaves out go to the same
     index as one that it has. Of a swizzled layout, L is swizzled.
@@ -482,6 +492,7 @@ def left_inverse(a: Any) -> Any:
     return coalesce(of_leaves(found))
 
 
+@brief
 def nullspace(a: Any) -> Strided:
     """The layout of the flat indices that a's modes of stride 0 run through: a(nullspace(i)) is
     a(0)."""

@@ -14,7 +14,7 @@ from ..algebra.linear_map import LinearMap
 from ..algebra.nested import is_tuple, modes, times
 from ..algebra.sizes import listed
 from ..algebra.strided import Strided, is_one
-from ..errors import IndexRangeError, LayoutError, LazyText, short_repr
+from ..errors import IndexRangeError, LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer, is_symbolic
 from .atoms import CopyAtom
 from .convert import to_cute
@@ -29,6 +29,7 @@ from .vectors import upcast
 # -- tiles and partitions ------------------------------------------------------------------------
 
 
+@brief
 def local_tile(tensor: Any, tiler: Any, coord: Any, proj: Any = None) -> Any:
     """The tile at a coordinate: zipped_divide, sliced by the coordinate in its second mode. None in
     the coordinate keeps a mode, after the tile's.
@@ -52,6 +53,7 @@ def local_tile(tensor: Any, tiler: Any, coord: Any, proj: Any = None) -> Any:
     return over(tensor, cut, "local_tile(..)")
 
 
+@brief
 def local_partition(tensor: Any, threads: Any, index: Any, proj: Any = None) -> Any:
     """What one thread has of a tensor: its element of each tile of the threads' shape.
 
@@ -123,6 +125,7 @@ def _coordinate_of(threads: Strided, index: Any) -> tuple[Any, ...]:
 # -- tiled copies --------------------------------------------------------------------------------
 
 
+@brief
 def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], Strided]:
     """(the tile, the layout from (thread, value) to the tile's flat index) of threads that each
     have a block of values, side by side: CuTe's raked product, inverted.
@@ -268,6 +271,7 @@ def _part(found: Any, thread: Any) -> Any:
     return found((thread, None), (None,) * len(modes(found.shape[1])))
 
 
+@brief
 def make_tiled_copy(thr_layout: Any, val_layout: Any = 1, atom: Any = None) -> TiledCopy:
     """The tiled copy of threads that each move a block of values, as make_layout_tv has them.
 
@@ -455,6 +459,7 @@ def _permuted(a: Strided, permuted: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(found)
 
 
+@brief
 def make_tiled_mma(
     atom: MMAAtom, atom_layout_mnk: Any = (1, 1, 1), permutation_mnk: Any = None
 ) -> TiledMMA:
@@ -483,16 +488,19 @@ def make_tiled_mma(
     return TiledMMA(atom, warps, permuted)
 
 
+@brief
 def make_tiled_copy_A(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
     """The tiled copy of an atom that gives each thread its part of the operand A, (M, K)."""
     return _copy_of("a", atom, mma)
 
 
+@brief
 def make_tiled_copy_B(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
     """make_tiled_copy_A, of the operand B, (N, K)."""
     return _copy_of("b", atom, mma)
 
 
+@brief
 def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
     """make_tiled_copy_A, of the accumulator, (M, N)."""
     return _copy_of("c", atom, mma)

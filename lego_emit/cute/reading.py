@@ -9,7 +9,7 @@ from typing import Any
 from ..algebra.nested import MOST_DEPTH, checked, compact, is_tuple
 from ..algebra.strided import Strided, Swizzle, Swizzled
 from ..arith.expr import symbols
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 
 MOST_TEXT = 4096  # characters of a layout's text
@@ -23,6 +23,7 @@ _OPERATIONS: dict[type, Any] = {
 }
 
 
+@brief
 def layout(shape: Any, stride: Any = None) -> Any:
     """A layout from CuTe's text, or from a shape and strides.
 

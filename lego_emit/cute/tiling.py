@@ -10,13 +10,14 @@ from typing import Any
 
 from ..algebra.nested import is_tuple, modes, size_of
 from ..algebra.strided import Strided
-from ..errors import LayoutError, LazyText
+from ..errors import LayoutError, LazyText, brief
 from .given import as_layout, as_shape, as_tiler, of_memory, of_tensors
 from .known import does_divide, quotient
 from .making import make_layout, make_ordered_layout
 from .maps import by_mode, coalesce, complement, composition
 
 
+@brief
 @of_tensors
 def logical_divide(a: Strided, tiler: Any) -> Strided:
     """a composed with (tiler, the rest): mode 0 runs within a tile, mode 1 over the tiles.
@@ -38,24 +39,28 @@ def logical_divide(a: Strided, tiler: Any) -> Strided:
         ) from None
 
 
+@brief
 @of_tensors
 def zipped_divide(a: Strided, tiler: Any) -> Strided:
     """logical_divide, all that is within a tile in mode 0 and all that is over tiles in mode 1."""
     return _zipped(logical_divide(a, tiler), tiler)
 
 
+@brief
 @of_tensors
 def tiled_divide(a: Strided, tiler: Any) -> Strided:
     """zipped_divide with mode 1's modes side by side: (tile, rest, rest, ..)."""
     return _unfolded(zipped_divide(a, tiler), (False, True))
 
 
+@brief
 @of_tensors
 def flat_divide(a: Strided, tiler: Any) -> Strided:
     """zipped_divide with all modes side by side: (tile, tile, .., rest, rest, ..)."""
     return _unfolded(zipped_divide(a, tiler), (True, True))
 
 
+@brief
 @of_memory
 def logical_product(a: Strided, tiler: Any) -> Strided:
     """(a, the tiler's copies of it): mode 0 is a, mode 1 puts copies where a leaves room.
@@ -78,24 +83,28 @@ def logical_product(a: Strided, tiler: Any) -> Strided:
         ) from None
 
 
+@brief
 @of_memory
 def zipped_product(a: Strided, tiler: Any) -> Strided:
     """logical_product, all of a in mode 0 and all copies in mode 1."""
     return _zipped(logical_product(a, tiler), tiler)
 
 
+@brief
 @of_memory
 def tiled_product(a: Strided, tiler: Any) -> Strided:
     """zipped_product with mode 1's modes side by side."""
     return _unfolded(zipped_product(a, tiler), (False, True))
 
 
+@brief
 @of_memory
 def flat_product(a: Strided, tiler: Any) -> Strided:
     """zipped_product with all modes side by side."""
     return _unfolded(zipped_product(a, tiler), (True, True))
 
 
+@brief
 @of_memory
 def blocked_product(block: Strided, tiler: Any) -> Strided:
     """The block repeated as the tiler says, mode k of the block beside mode k of the tiler: the
@@ -103,6 +112,7 @@ def blocked_product(block: Strided, tiler: Any) -> Strided:
     return _woven(block, tiler, "blocked_product", (0, 1))
 
 
+@brief
 @of_memory
 def raked_product(block: Strided, tiler: Any) -> Strided:
     """As blocked_product, the tiler's mode first: the blocks are interleaved.
@@ -111,6 +121,7 @@ def raked_product(block: Strided, tiler: Any) -> Strided:
     return coalesce(found, (1,) * found.rank)
 
 
+@brief
 @of_memory
 def tile_to_shape(block: Strided, shape: Any, order: Any = None) -> Strided:
     """The block repeated until it has a shape, mode by mode; order: which mode is repeated first, as

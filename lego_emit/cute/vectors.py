@@ -12,13 +12,14 @@ from typing import Any
 
 from ..algebra.nested import is_tuple, same, times
 from ..algebra.strided import Strided, Swizzle, Swizzled, is_one
-from ..errors import LayoutError, LazyText, short_repr
+from ..errors import LayoutError, LazyText, brief, short_repr
 from ..numeric import is_integer
 from .given import as_count, as_layout, as_tensor
 from .known import divides, does_divide, quotient
 from .maps import coalesce, composition, is_zero, right_inverse
 
 
+@brief
 def recast(a: Any, old_bits: int, new_bits: int) -> Any:
     """The layout in elements of another width, over the same memory: CuTe's recast_layout.
 
@@ -41,6 +42,7 @@ def recast(a: Any, old_bits: int, new_bits: int) -> Any:
     return a if new_bits == common else upcast(a, new_bits // common)
 
 
+@brief
 def upcast(a: Any, n: int) -> Any:
     """The layout of elements that each join n. Raises LayoutError where a stride or the offset does
     not divide."""
@@ -98,6 +100,7 @@ def _bits(n: int, construct: object) -> int:
     return n.bit_length() - 1
 
 
+@brief
 def downcast(a: Any, n: int) -> Any:
     """The layout of elements of which n were one: the mode of stride 1 grows, or without one the
     first parts alone are reached."""
@@ -128,6 +131,7 @@ def _leafwise(a: Strided, change: Callable[[Any, Any], tuple[Any, Any]], offset:
     return Strided(walk(a.shape, a.stride, 0), walk(a.shape, a.stride, 1), offset)
 
 
+@brief
 def max_common_layout(a: Any, b: Any) -> Strided:
     """The longest C with a(C(i)) == b(C(i)) == i that goes on from the layouts' first element. Under
     a swizzle it ends where the swizzle begins to move."""
@@ -174,6 +178,7 @@ def _begun(part: Strided, n: Any, limits: list[int]) -> Strided:
     return Strided(1, 0)
 
 
+@brief
 def max_common_vector(a: Any, b: Any) -> Any:
     """How many elements, from the first one on, lie next to each other in both layouts and belong
     together: the widest vector by which one is copied into the other."""

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
-from ..errors import LegoWarning
+from ..errors import LegoWarning, brief_methods
 from ..ir.program import Function, Program
 from .printer import Printer
 
 _told: set[tuple[str, str]] = set()  # (include guard, name of a file) that were warned of
 
 
+@brief_methods
 @dataclass(frozen=True, repr=False)
 class Unit:
     """One emitted unit: the text, the program that it spells, and its printer. fixed: the parameters
@@ -107,7 +108,7 @@ class Unit:
             f"{', '.join(f.name for f in self.program.functions)}. No other unit of that name can be included "
             f"beside it; generate(.., name={given!r}) names it as the file",
             LegoWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     @property

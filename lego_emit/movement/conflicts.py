@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from ..algebra.block import Block
-from ..errors import LayoutError, short_repr
+from ..errors import LayoutError, brief, short_repr
 from ..numeric import is_integer
 from ..packages import numpy as np
 from .access import OFF, Access, called, offsets
@@ -72,6 +72,7 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'s' * (number != 1)}"
 
 
+@brief
 def bank_conflicts(
     memory: Block,
     access: Access,

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Any
 
 from ..algebra.linear import Linear
-from ..errors import LayoutError, short_repr
+from ..errors import LayoutError, brief, short_repr
 from ..files import write_if_changed
 from ..numeric import is_integer
 from ..plans.pair import Pair
@@ -40,6 +40,7 @@ class Conversion(Plan):
         return write_if_changed(path, self.source)
 
 
+@brief
 def convert(
     A: Linear,
     B: Linear,

@@ -15,7 +15,7 @@ from typing import Any
 from ..algebra import f2
 from ..algebra.labels import starts, width_of
 from ..algebra.linear import Linear
-from ..errors import LayoutError, did_you_mean, short_repr
+from ..errors import LayoutError, brief, did_you_mean, short_repr
 from ..files import write_if_changed
 from ..numeric import is_integer
 from ..plans.gather import Choice, Fetched, GatherPlan, Shuffled
@@ -49,6 +49,7 @@ class Gather(GatherPlan):
         return write_if_changed(path, self.source)
 
 
+@brief
 def gather(
     layout: Linear,
     axis: str | int,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..errors import short_repr
+from ..errors import brief, short_repr
 from ..show.cells import Cell, Labels, Sheet, colored
 from .access import called
 from .conflicts import touched
@@ -13,6 +13,7 @@ from .memories import NVIDIA
 SHOWN = 8  # registers
 
 
+@brief
 def conflict_sheet(
     memory: Any,
     access: Any,

@@ -10,13 +10,14 @@ from typing import Any
 from ..algebra import f2
 from ..algebra.linear import Linear
 from ..algebra.strided import Strided
-from ..errors import InternalError, LayoutError
+from ..errors import InternalError, LayoutError, brief
 from .access import Access, called
 from .conflicts import bank_conflicts, check_bytes, check_registers
 from .linear_access import LinearAccess, linear_access, log2, wavefronts
 from .memories import NVIDIA, SharedMemory, memory_of
 
 
+@brief
 def optimal_swizzle(
     write: Access,
     read: Access,
@@ -62,6 +63,7 @@ def optimal_swizzle(
     return best[1]
 
 
+@brief
 def swizzle_bound(
     write: Access,
     read: Access,
@@ -82,6 +84,7 @@ def swizzle_bound(
     return 1 << choices[0].common, min(choice.least for choice in choices)
 
 
+@brief
 def optimal_padding(
     rows: int,
     columns: int,

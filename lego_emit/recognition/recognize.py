@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from ..algebra.block import Block
 from ..algebra.slices import index_names
+from ..errors import brief
 from ..formats import catalogue
 from ..packages import numpy as np
 from .bits import linear, swizzled
@@ -60,6 +61,7 @@ class Recognized:
         return self.why if self.layout is None else f"{self.written}: {self.why}"
 
 
+@brief
 def recognize(table: Any, dims: Any = None, *, formulas: bool = True) -> Recognized:
     """Which layout gives these positions: the first that is found of ever larger families.
 

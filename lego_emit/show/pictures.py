@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..algebra.block import Block
-from ..errors import LayoutError, LegoError, short_repr
+from ..errors import LayoutError, LegoError, brief_methods, short_repr
 from ..files import write_if_changed
 from .cells import MASKED, NONE, PALETTE, Sheet
 from .holders import Holders
@@ -35,6 +35,7 @@ FORMATS = (".svg", ".png", ".html", ".tex")
 TABLES = {".csv": csv, ".md": markdown}
 
 
+@brief_methods
 @dataclass(frozen=True)
 class Picture:
     """What show() gives: one layout or several side by side, drawn where it is looked at.
