@@ -92,6 +92,19 @@ class RustView:
         text = rust_layout.parse(self._usize(self._view.size))
         return rust_layout.binding(f"let {self.least} =", text, 8)
 
+    def fits(self, conditions: list[FunctionView]) -> str:
+        """The statement that asserts what is assumed of the sizes; "" where no condition says it."""
+        name = f"{self._apply.name.removesuffix('apply')}fits"
+        known = {name: name for name in self.sizes}
+        for group in (one for one in self._sizes if isinstance(one, Group)):
+            known |= {apart: member for member, apart in group.apart.items()}
+        for one in conditions:
+            if one.name == name and not one.receiver and known.keys() >= {*one.inputs}:
+                call = f"{name}({LIST}{BREAK.join(known[n] for n in one.inputs)}{END})"
+                text = f'assert!({LIST}{call}{BREAK}"the sizes do not fit"{END})'
+                return f"{rust_layout.layout(rust_layout.parse(text), 8, 8, 1)};"
+        return ""
+
     @property
     def literal(self) -> str:
         """The value of the type with the parameters of `new`."""

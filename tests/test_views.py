@@ -419,7 +419,7 @@ def test_the_view_in_rust(toolchain, tmp_path):
 WRONG = """
 mod nw;
 fn main() {
-    let view = nw::NwView::new([0; %d], 6);
+    let view = nw::NwView::new([0; %d], %d);
     println!("{}", view[[%d, 0]]);
 }
 """
@@ -428,10 +428,15 @@ fn main() {
 @pytest.mark.slow
 @pytest.mark.parametrize("toolchain", ["rust"], indirect=True)
 def test_what_panics_in_rust(toolchain, tmp_path):
-    """A slice behind no pointer has no view; one that is too short, an index out of its range."""
+    """A slice that is too short, an index out of its range, sizes that do not fit."""
     CASES[0].unit("rust").save(tmp_path / "nw.rs")
-    for size, index, told in ((48, 0, "the slice is too short"), (49, 7, "out of its range")):
-        text = WRONG.replace("[0; %d]", "vec![0; %d]") % (size, index)
+    for given, told in (
+        ((48, 6, 0), "the slice is too short"),
+        ((49, 6, 7), "out of its range"),
+        ((49, -1, 0), "the sizes do not fit"),
+        ((49, 2**62, 0), "the sizes do not fit"),
+    ):
+        text = WRONG.replace("[0; %d]", "vec![0; %d]") % given
         (tmp_path / "main.rs").write_text(text)
         run([toolchain.find().path, "main.rs"], tmp_path)
         done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=False)

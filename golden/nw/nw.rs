@@ -62,10 +62,11 @@ where
     ///
     /// # Panics
     ///
-    /// Where the slice has too few elements.
+    /// Where the slice has too few elements, or the sizes do not fit.
     #[must_use]
     #[inline]
     pub fn new(data: S, b: i64) -> Self {
+        assert!(fits(b), "the sizes do not fit");
         let least = ((b + 1) * (b + 1)) as usize;
         assert!(data.len() >= least, "the slice is too short");
         Self { data, b }
