@@ -271,6 +271,19 @@ def test_the_command_line_takes_base_more_than_once(tmp_path, monkeypatch):
     assert "'2' is not 0, 1, or of the form" in made("g=1", "2").output
 
 
+@pytest.mark.parametrize("target", ["python", "c"])
+def test_the_command_line_verifies_what_counts_from_one(target, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    body = inspect.getsource(dealt) + "edge = ExpandBy([5], [6], TileBy([3], [2]))\n"
+    (tmp_path / "k.py").write_text("from lego_emit import ExpandBy, Row, TileBy\n" + body)
+    sizes = ["-s", "n=24,nb=2,p=3"]
+    for name, base, more in (("dealt", "g=1,local=1", sizes), ("edge", "1", []), ("edge", "0", [])):
+        words = ["verify", f"k.py:{name}", "-t", target, "--base", base, *more]
+        result = CliRunner().invoke(main, words)
+        assert result.exit_code == 0, result.output
+        assert ("local in 1..8" in result.stdout) == (name == "dealt")
+
+
 def test_another_base_is_refused():
     with pytest.raises(TargetError, match="base is 2"):
         generate(index_kernel, "julia", base=2)

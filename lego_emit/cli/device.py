@@ -112,6 +112,7 @@ def calibrate(device: str, compiler: str, output: str | None, as_json: bool) -> 
 
 @main.command("verify", epilog="lego-emit verify layouts.py:brick --size M=64,N=48")
 @_on_device
+@option_of(Options, "base")
 @click.option(
     "--claim",
     type=click.Choice(["injective", "bijective"]),
@@ -129,6 +130,7 @@ def verify_unit(
     strict: bool,
     index_type: Sequence[str] | None,
     as_json: bool,
+    base: int | dict[str, int],
     claim: str | None,
 ) -> None:
     """Check NAME over its whole index space, on the CPU or a GPU.
@@ -142,7 +144,7 @@ def verify_unit(
 
     with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
         given = subject(defined, wanted, file)
-        own = not (sizes or symbolic or assume or strict or index_type is not None)
+        own = not (sizes or symbolic or assume or strict or base or index_type is not None)
         case = _case_beside(file, wanted) if own else None
         if case is not None:
             unit = case.emit(_language(target, device))
@@ -155,6 +157,7 @@ def verify_unit(
                 assume=assume,
                 index_type=index_type,
                 strict=strict,
+                base=base,
             )
         with progress_bar(f"{unit.program.name} on {device}") as progress:
             found = unit.verify(
