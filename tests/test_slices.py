@@ -235,6 +235,31 @@ def shown(numbers):
     return f"({', '.join(map(str, numbers))})" if len(numbers) > 1 else str(numbers[0])
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted", "assumed"),
+    [
+        ('{% assume "N % 16 == 0" %}{{ N.alignment() }}', "16", ["N % 16 == 0"]),
+        (
+            '{% names a %}{% assume "a % 32 == 0" %}{{ (a + 8 * i).alignment() }}',
+            "8",
+            ["a % 32 == 0"],
+        ),
+        ('{% names a %}{% assume "a % 32 == 0" %}{{ (a + k).alignment() }}', "1", []),
+        (
+            "{% names a %}{{ a.alignment() }} {{ S.dims[0].alignment() }} {{ S[i, 4].alignment() }}",
+            "1 16 4",
+            [],
+        ),
+        ('{% assume "N % 8 == 0" %}{{ X.alignment(row, 0) }}', "8", ["N % 8 == 0"]),
+    ],
+)
+def test_alignment_of_a_value(text, wanted, assumed):
+    """Also of a pointer, which is its address; what it rests on is said."""
+    found = render(f"{{% names i, k, row %}}{text}", "triton", S=S, X=X)
+    assert found == wanted
+    assert [said for said in found.assumptions if "%" in said] == assumed
+
+
 def test_what_is_guessed_nowhere():
     """A hint of an unknown size is 1, and none of a layout of several results."""
     assert line('{{ X.alignment("row, :BLOCK") }}') == "1"

@@ -1,6 +1,7 @@
 """The Triton kernels of the paper's evaluation, from templates: right against float64."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from lego_emit.cli import main
 
 # Each kernel of a file through Triton's compiler and assembler, without a GPU.
 COMPILE = """
-import importlib.util, sys
+import importlib.util, re, sys
 from triton import JITFunction
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, compile
@@ -27,9 +28,12 @@ for name, kernel in vars(module).items():
             p.name: "constexpr" if p.is_constexpr else of.get(p.name, sys.argv[1])
             for p in kernel.params
         }
-        constants = {p: 64 for p, kind in signature.items() if kind == "constexpr"}
+        tiles = {"BM": 128, "BN": 128}
+        constants = {p: tiles.get(p, 64) for p, kind in signature.items() if kind == "constexpr"}
         made = compile(ASTSource(kernel, signature, constants), target=GPUTarget("cuda", 90, 32))
-        print(name, "wgmma" in made.asm["ptx"])
+        ptx = made.asm["ptx"]
+        wide = len(re.findall(r"cp\\.async\\.cg\\.shared\\.global[^;]*, 0x10,", ptx))
+        print(name, wide, ptx.count("ld.global.b16"), "wgmma" in ptx)
 """
 
 ROOT = Path(__file__).parents[1]
@@ -44,28 +48,77 @@ def test_a_kernel_is_right(triton, check):
     assert len(done.stdout.splitlines()) >= 1 and "allowed" not in done.stdout
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "pointers", "kernels"),
-    [("matmul", "*fp16", 4), ("softmax", "*fp32", 1), ("layernorm", "*fp32", 3),
-     ("grouped_gemm", "*i64", 1)],
-)  # fmt: skip
-def test_the_compiler_takes_a_kernel(triton, tmp_path, name, pointers, kernels):
+def rendered(name, path):
+    """An example's kernels, in a file."""
     folder = ROOT / "examples" / "kernels" / f"triton_{name}"
     given = ["--layouts", str(folder / "layouts.py"), "-t", "triton", "--index-type", "int32"]
-    output = ["-o", str(tmp_path / "kernel.py")]
-    done = CliRunner().invoke(main, ["render", str(folder / "kernel.py.j2"), *given, *output])
+    done = CliRunner().invoke(
+        main, ["render", str(folder / "kernel.py.j2"), *given, "-o", str(path)]
+    )
     assert done.exit_code == 0, done.output
+    return path.read_text()
+
+
+def compiled(path, pointers):
+    """For each kernel of a file its name, how many cp.async of 16 bytes and loads of 2 bytes it has, and whether
+    it multiplies by warpgroups: as Triton compiles it for sm_90."""
+    tmp_path = path.parent
     (tmp_path / "compile.py").write_text(COMPILE)
     environment = {**os.environ, "TRITON_CACHE_DIR": str(tmp_path / "cache")}
     environment.pop("TRITON_INTERPRET", None)
-    compiled = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "compile.py", pointers], cwd=tmp_path, capture_output=True, text=True,
         env=environment,
     )  # fmt: skip
-    found = compiled.stdout.splitlines()
-    assert len(found) == kernels, compiled.stderr
-    assert all(line.endswith(str(name in ("matmul", "grouped_gemm"))) for line in found)
+    assert done.returncode == 0, done.stderr
+    lines = (line.split() for line in done.stdout.splitlines())
+    return [(name, int(wide), int(narrow), of == "True") for name, wide, narrow, of in lines]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "pointers", "kernels"),
+    [("matmul", "*fp16", 4), ("softmax", "*fp32", 1), ("layernorm", "*fp32", 3)],
+)
+def test_the_compiler_takes_a_kernel(triton, tmp_path, name, pointers, kernels):
+    rendered(name, tmp_path / "kernel.py")
+    found = compiled(tmp_path / "kernel.py", pointers)
+    assert len(found) == kernels
+    assert all(multiplies == (name == "matmul") for *_, multiplies in found)
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+def test_loads_of_a_grouped_gemm_are_wide_by_what_is_assumed(triton, tmp_path):
+    """Its sizes and pointers are loaded: Triton knows of their divisors what tl.multiple_of says of both."""
+    path = tmp_path / "kernel.py"
+    text = rendered("grouped_gemm", path)
+    ((_, wide, narrow, multiplies),) = compiled(path, "*i64")
+    assert wide >= 24 and not narrow and multiplies
+    for said in (r" = tl\.multiple_of\(([abc]), 16\)", r"tl\.multiple_of\((tl\.load\(.*\)), 16\)"):
+        path.write_text(re.sub(said, r" = \1" if "abc" in said else r"\1", text))
+        assert path.read_text() != text
+        ((_, wide, *_),) = compiled(path, "*i64")
+        assert wide == 0, said
+
+
+@pytest.mark.slow
+def test_grouped_program_ids_have_the_tutorial_s_form(tmp_path):
+    """One division by the programs of a group, one pair by its height, and a minimum; nothing is divided again."""
+    text = rendered("matmul", tmp_path / "kernel.py")
+    for kernel in text.split("@triton.jit")[1:]:
+        ids = kernel[kernel.index("    p_scaled") : kernel.index("    a_tile = ")]
+        assert (
+            ids
+            == """    p_scaled = GROUP * (N // BN)
+    p_quotient = pid // p_scaled
+    p_scaled_2 = GROUP * p_quotient
+    p_difference = pid - p_scaled * p_quotient
+    p_smaller = tl.minimum(M // BM - p_scaled_2, GROUP)
+    p = p_scaled_2 + p_difference % p_smaller
+    q = p_difference // p_smaller
+"""
+        )
 
 
 @pytest.mark.slow

@@ -372,12 +372,17 @@ class Names(Kernel):
         return Value(self, make, f"{name} < {size.said}", [size])
 
     def is_zero(self, value: Value) -> bool:
-        """Whether a value is proven to be 0 wherever what is known holds."""
+        """Whether a value is proven to be 0 wherever what is known holds. A proof's assumptions of the kernel's own
+        names are then among those of the rendering."""
         types, assumptions = {**self.types}, {**self.assumptions}
         (function,) = self._program({"value": value}).functions
-        self.types, self.assumptions = types, assumptions
         node = function.outputs[0][1]
-        return node.op == "const" and node.value == 0
+        proven = node.op == "const" and node.value == 0
+        if proven:
+            rested = [said for said in self.assumptions if {*NAMES.findall(said)} <= types.keys()]
+            assumptions |= dict.fromkeys(rested)
+        self.types, self.assumptions = types, assumptions
+        return proven
 
     def _words(self, name: str) -> set[str]:
         """A name, or those in the text that it stands for."""

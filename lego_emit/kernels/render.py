@@ -152,7 +152,9 @@ class _Undefined(jinja2.StrictUndefined):
             return super()._undefined_message
         if name in PLACED:
             return f"{value.said} is an index expression, and {name} belongs to a layout: A.{name}"
-        return f"{value.said} is an index expression without {name!r}; it has step()"
+        return (
+            f"{value.said} is an index expression without {name!r}; it has step() and alignment()"
+        )
 
 
 class _Beside(jinja2.FileSystemLoader):

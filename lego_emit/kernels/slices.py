@@ -8,11 +8,10 @@ from typing import Any
 
 from ..errors import TemplateError, short_repr
 from .texts import filled
-from .values import Kernel, Value
+from .values import MOST, Kernel, Value
 
 OTHER = re.compile(r"[?(\[{]|\w\s*::")  # a colon of the kernel's language
 DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)")  # the same number in every language: C's 010 is 8
-MOST = 2**20  # the greatest alignment that is looked for
 
 
 class Axis:
@@ -88,8 +87,8 @@ class Hints:
         """The greatest power of two that divides the position; with ':' for each of them, where its
         runs of contiguous positions begin."""
         if not self.axes:
-            return self._divisor({})
-        return self._per_axis(lambda k: self._divisor(self._starts(k)))
+            return self._at({}).alignment()
+        return self._per_axis(lambda k: self._at(self._starts(k)).alignment())
 
     def contiguity(self) -> Any:
         """How many positions follow one another along each ':': its size, or a power of two."""
@@ -100,12 +99,6 @@ class Hints:
     def _per_axis(self, compute: Callable[[int], Any]) -> Any:
         found = PerAxis(compute(k) for k in self.axes)
         return found if len(found) > 1 else found[0]
-
-    def _divisor(self, indices: dict[int, Any]) -> int:
-        value, found = self._at(indices), 1
-        while found < MOST and self.kernel.is_zero(value % (2 * found)):
-            found *= 2
-        return found
 
     def _starts(self, axis: int) -> dict[int, Any]:
         """The indices at which the runs along an axis begin."""

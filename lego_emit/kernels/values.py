@@ -17,6 +17,8 @@ from ..errors import LegoError, TemplateError, short_repr
 from ..numeric import is_integer
 from ..trace.walks import step_between
 
+MOST = 2**20  # the greatest alignment that is looked for
+
 
 class Kernel(Protocol):
     """What values ask of the rendering that they belong to."""
@@ -122,6 +124,14 @@ class Value:
         said = f"{self.said}.step({', '.join(f'{n}={d!r}' for n, d in deltas.items())})"
         made = Step(self, moved, said, tuple(deltas))
         return made
+
+    def alignment(self) -> int:
+        """The greatest power of two, up to 2**20, that is proven to divide it. A name may be a pointer: it stands for
+        its address in bytes, of which {% assume "a % 16 == 0" %} says what Triton's tl.multiple_of takes."""
+        found = 1
+        while found < MOST and self.kernel.is_zero(self % (2 * found)):
+            found *= 2
+        return found
 
     def _with(self, other: Any, text: str, compute: Callable[[Any, Any], Any]) -> Value:
         other = self.kernel.value(other)
