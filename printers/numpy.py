@@ -162,10 +162,10 @@ class NumpyPrinter(PythonPrinter):
         scalars = f",{BREAK}".join(self.array_parameters(f))
         return [self._head(self.array_name(f.name), scalars, ""), *(f"    {x}" for x in lines)]
 
-    def block(self, size: str, axis: int, axes: int) -> str:
+    def block(self, size: str, axis: int, axes: int, vector: str = "") -> str:
         """A range with an axis for each that comes after; size: where it ends, or begins and ends."""
         after = axes - axis - 1
-        return f"np.arange({size})" + f"[:{', None' * after}]" * bool(after)
+        return (vector or f"np.arange({size})") + f"[:{', None' * after}]" * bool(after)
 
     def array_parameters(self, f: FunctionView) -> list[str]:
         """The parameters of the array form."""

@@ -200,8 +200,8 @@ class TritonPrinter(NumpyPrinter):
         sizes = {n.value for _, extent in f.axes for n in extent.walk() if n.op == "var"}
         return [f"{name}: tl.constexpr" if name in sizes else name for name in self.scalars(f)]
 
-    def block(self, size: str, axis: int, axes: int) -> str:
+    def block(self, size: str, axis: int, axes: int, vector: str = "") -> str:
         """A range among axes of one element."""
         places = ("None",) * axis + (":",) + ("None",) * (axes - axis - 1)
         text = f"tl.arange({size})" if "," in size else f"tl.arange(0, {size})"
-        return text + f"[{', '.join(places)}]" * (axes > 1)
+        return (vector or text) + f"[{', '.join(places)}]" * (axes > 1)

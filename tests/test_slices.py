@@ -166,6 +166,29 @@ def test_triton_s_positions_are_the_layout_s(tmp_path, triton):
         assert np.array_equal(found, positions)
 
 
+def test_vectors_of_the_kernel():
+    """A vector's numbers along an axis of their own, as if ':' stood there."""
+    text = "{% names row %}" + '{{ A["row[:], k, 3, :"] }}'
+    assert (
+        line(text, index_type="int32")
+        == "(K * (BM * row[:, None] + 3) + BK * k + tl.arange(0, BK)[None, :])"
+    )
+    assert line('{% names at %}{{ S["i, at[:]"] }}') == "(64 * i + at)"
+    hints = '{{ S.contiguity("at[:], :") }} {{ S.alignment("at[:], :") }}'
+    assert line("{% names at %}" + hints) == "(1, 64) (1, 64)"
+    with pytest.raises(LegoError, match=r"the slice rows\[:\]: rows is not a declared name"):
+        line('{% names row %}{{ S["rows[:], :"] }}')
+    for indices in ("at[:], to[:]", ":, to[:]", "at[:], :5"):
+        text = f"{{% names at, to %}}x = {{{{ S['{indices}'] }}}}"
+        at, to = np.array([3, 3, 15, 0]), np.array([63, 2, 7])
+        scope = {"np": np, "at": at, "to": to}
+        exec(line(text, "numpy"), scope)
+        axes = [at if "at" in indices else np.arange(16), to if "to" in indices else np.arange(5)]
+        assert np.array_equal(scope["x"], S[np.ix_(*axes)]), indices
+    with pytest.raises(LegoError, match="one index at a time"):
+        line('{% names at %}{{ S["at[:], 0"] }}', "cuda")
+
+
 # -- alignment and contiguity --------------------------------------------------------------------
 
 

@@ -314,9 +314,9 @@ class Printer:
         what functions compute, and to raise TargetError for a size that no axis can have."""
         return size
 
-    def block(self, size: str, axis: int, axes: int) -> str:
-        """The text of the numbers below a size, as one of so many axes of an array, to compute with;
-        "" where the language has no such expressions."""
+    def block(self, size: str, axis: int, axes: int, vector: str = "") -> str:
+        """The text of the numbers below a size, or of a vector's, as one of so many axes of an array, to compute
+        with; "" where the language has no such expressions."""
         return ""
 
     def fit(self, node: Node, function: Function) -> Node:

@@ -11,14 +11,16 @@ from .texts import filled
 from .values import MOST, Kernel, Value
 
 OTHER = re.compile(r"[?(\[{]|\w\s*::")  # a colon of the kernel's language
+VECTOR = re.compile(r"([^\W\d]\w*)\[:\]")
 DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)")  # the same number in every language: C's 010 is 8
 
 
 class Axis:
-    """A ':' among the indices. size: of ':8', the 8; None of ':', which is the whole axis."""
+    """A ':' among the indices. size: of ':8', the 8; None of ':', which is the whole axis. vector: of 'row[:]', the
+    name of the kernel's own vector of indices."""
 
-    def __init__(self, size: Any = None):
-        self.size = size
+    def __init__(self, size: Any = None, vector: str = ""):
+        self.size, self.vector = size, vector
 
 
 class PerAxis(tuple):
@@ -42,6 +44,8 @@ def _part(index: Any) -> Any:
         return index
     if DECIMAL.fullmatch(index.strip()):
         return int(index)
+    if named := VECTOR.fullmatch(index.strip()):
+        return Axis(vector=named[1])
     start, colon, stop = index.partition(":")
     if not colon or OTHER.search(index):
         return index
@@ -60,7 +64,8 @@ def values_of_parts(kernel: Kernel, parts: Sequence[Any], sizes: Sequence[Value]
     for k, part in enumerate(parts):
         if isinstance(part, Axis):
             size = sizes[k] if part.size is None else kernel.value(part.size)
-            part = kernel.block(size, axes.index(k), len(axes), part.size is None)
+            place = axes.index(k), len(axes)
+            part = kernel.block(size, *place, part.size is None, part.vector)
         found.append(kernel.value(part))
     return found
 
@@ -80,6 +85,7 @@ class Hints:
         self.sizes = {
             k: sizes[k] if parts[k].size is None else kernel.value(parts[k].size) for k in self.axes
         }
+        self.vectors = {k for k in self.axes if parts[k].vector}
         self.free = {k: kernel.unknown(f"index_{k}", self.sizes[k]) for k in self.axes}
         self.parts = [self.free.get(k, part) for k, part in enumerate(parts)]
 
@@ -108,6 +114,8 @@ class Hints:
         return {} if run == 1 else {axis: self._part(axis, run) * run}
 
     def _run(self, axis: int) -> Any:
+        if axis in self.vectors:
+            return 1
         size, free = self.sizes[axis], self.free[axis]
         if self.kernel.is_zero(self._at({axis: free}) - self._at({axis: 0}) - free):
             return size

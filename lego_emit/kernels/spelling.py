@@ -33,10 +33,13 @@ OF_TEXT = re.compile(r"^expression_\d+_(div|mod)_\w+")  # a part of a text of th
 class Kernel(Names):
     """What is known of the names, as text: expressions, statements, whole functions."""
 
-    def block(self, size: Value, axis: int, axes: int, whole: bool) -> Value:
+    def block(self, size: Value, axis: int, axes: int, whole: bool, vector: str = "") -> Value:
         """The numbers below a size, as one of so many axes. whole: nothing but these is meant; else
-        they may go beyond what they index."""
-        text = self.printer.block(self._extent(size), axis, axes)
+        they may go beyond what they index. vector: the name of a vector that has such numbers in any order."""
+        if vector:
+            self.declared(vector, f"the slice {vector}[:]")
+        extent = "" if vector else self._extent(size)
+        text = self.printer.block(extent, axis, axes, vector)
         if not text:
             raise TemplateError(
                 f"{self.printer.title} computes with one index at a time: write a loop over a name of "
@@ -53,7 +56,8 @@ class Kernel(Names):
             return self._bound(name)
 
         said = text if whole else f"{text} of {size.said}"
-        return Value(self, make, said, [size], names=[name])
+        of = [size, self.names[vector]] if vector in self.names else [size]
+        return Value(self, make, said, of, names=[name])
 
     def _extent(self, size: Value) -> str:
         """The size of a block as text, as wide as it is."""

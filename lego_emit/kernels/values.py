@@ -43,8 +43,8 @@ class Kernel(Protocol):
         """The index functions of a layout under this name, as the language's text."""
         ...
 
-    def block(self, size: Value, axis: int, axes: int, whole: bool) -> Value:
-        """The numbers below a size, as one of so many axes."""
+    def block(self, size: Value, axis: int, axes: int, whole: bool, vector: str = "") -> Value:
+        """The numbers below a size, as one of so many axes; of a vector, its."""
         ...
 
     def unknown(self, name: str, size: Any) -> Value:
