@@ -36,6 +36,29 @@ for name, kernel in vars(module).items():
         print(name, wide, ptx.count("ld.global.b16"), "wgmma" in ptx)
 """
 
+# How many wide multiplications the loop of a matrix product has.
+SASS = """
+if __name__ == "__main__":
+    import os, subprocess
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource, compile
+    from triton.knobs import nvidia
+
+    for name, kernel in (("nn", matmul_nn), ("tn", matmul_tn)):
+        signature = {**dict.fromkeys("abc", "*fp16"), **dict.fromkeys("MNK", "i32")}
+        constants = {"BM": 128, "BN": 256, "BK": 64, "GROUP": 8}
+        signature |= dict.fromkeys(constants, "constexpr")
+        source = ASTSource(
+            kernel, signature, constants, {(k,): [["tt.divisibility", 16]] for k in range(6)}
+        )
+        made = compile(source, target=GPUTarget("cuda", 90, 32), options={"num_warps": 8})
+        with open("kernel.cubin", "wb") as file:
+            file.write(made.asm["cubin"])
+        text = subprocess.check_output([nvidia.cuobjdump.path, "-sass", "kernel.cubin"], text=True)
+        loop = text[text.index("HGMMA"):].partition("BRA")[0]
+        print(name, loop.count("IMAD.WIDE"))
+"""
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples" / "kernels").glob("triton_*/check.py"))
 
@@ -103,11 +126,28 @@ def test_loads_of_a_grouped_gemm_are_wide_by_what_is_assumed(triton, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.deep
+def test_a_matrix_product_s_remainders_are_kept(triton, tmp_path):
+    """They change no number; without them addresses are multiplied out in the loop that multiplies."""
+    path = tmp_path / "kernel.py"
+    text = rendered("matmul", path)
+    assert text.count(" % M\n") == text.count(" % N\n") == 4
+    path.write_text(text + SASS)
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path)
+    with_them = done.stdout.splitlines()
+    path.write_text(re.sub(r" % [MN]\n", "\n", text) + SASS)
+    done = subprocess.run([sys.executable, path], capture_output=True, text=True, cwd=tmp_path)
+    without = done.stdout.splitlines()
+    assert with_them == ["nn 0", "tn 0"], done.stderr
+    assert [line[:3] for line in without] == ["nn ", "tn "] and "nn 0" not in without
+
+
+@pytest.mark.slow
 def test_grouped_program_ids_have_the_tutorial_s_form(tmp_path):
     """One division by the programs of a group, one pair by its height, and a minimum; nothing is divided again."""
     text = rendered("matmul", tmp_path / "kernel.py")
     for kernel in text.split("@triton.jit")[1:]:
-        ids = kernel[kernel.index("    p_scaled") : kernel.index("    a_tile = ")]
+        ids = kernel[kernel.index("    p_scaled") : kernel.index("    row = ")]
         assert (
             ids
             == """    p_scaled = GROUP * (N // BN)

@@ -47,8 +47,9 @@ def check(machine: Machine) -> Iterator[Found]:
         m, n, parts, BLOCK=1 << (n - 1).bit_length(),
     )  # fmt: skip
     machine.launch(
-        "layer_norm_gradients", (tiles,), d_weight, d_bias, weight_parts, bias_parts, n, parts, B=b
-    )
+        "layer_norm_gradients", (tiles,), d_weight, d_bias, weight_parts, bias_parts, n, parts,
+        B=b, BP=min(parts // 2, 16),
+    )  # fmt: skip
     names = "forward", "forward, mean", "forward, rstd", "backward", "weight", "bias"
     got = map(machine.array, (y, mean, rstd, dx, d_weight, d_bias))
     for name, found, wanted in zip(names, got, reference(*given), strict=True):

@@ -2,7 +2,7 @@
 
 from lego_emit import Row, symbols
 
-M, N, B, PARTS = symbols("M N B PARTS")
+M, N, B, PARTS, BP = symbols("M N B PARTS BP")
 count = N // B
 
 tiles = Row(M, count, B)
@@ -10,4 +10,4 @@ rows = Row(M, N)
 columns = Row(N)
 column_tiles = Row(count, B)
 parts = Row(PARTS, N)
-part_tiles = Row(PARTS, count, B)
+part_tiles = Row(PARTS // BP, BP, count, B)
