@@ -233,7 +233,8 @@ def test_results_have_rows_of_one_form(path):
     rows = json.loads(path.read_text())
     assert rows
     for row in rows:
-        assert " ".join(row) == KEYS
+        chosen = "config", "launches"  # where a way has several configurations
+        assert " ".join(key for key in row if key not in chosen) == KEYS
         assert path.parent.parent.name in row["device"].lower()
         assert len(row["ms"]) >= 5 and all(ms > 0 for samples in row["ms"] for ms in samples)
         assert row["local_bytes"] == 0 or "original" in row["way"]

@@ -19,12 +19,13 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
 import counted_tables as counted  # noqa: E402
+import tutorial_tables as tutorials  # noqa: E402
 from plot import bars  # noqa: E402
 from table import table  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "h100" / "kernels"
 GENERATED = ROOT / "benchmarks" / "results" / "kernels" / "README.md"
-PARTS = ("transposition", "needleman_wunsch", "lud", "stencils", "copies")
+PARTS = ("transposition", "needleman_wunsch", "lud", "stencils", "copies", "triton")
 COPIES = {
     "transposed": "transposition",
     "channels_last": "NCHW to NHWC",
@@ -51,8 +52,10 @@ TABLE_V = {
 
 
 def name_of(row: Mapping[str, Any]) -> str:
-    """The experiment, with the bytes of an element where it was done for several."""
+    """The experiment, with the bytes of an element where it was done for several, or with the type."""
     name = row["experiment"]
+    if "config" in row:
+        return f"{name}_{row['type']}"
     if not name.startswith("copy_"):
         return name
     return f"{name}_{int(row['type'].removeprefix('uint')) // 8}"
@@ -124,6 +127,7 @@ def claims(times: Times) -> Iterator[Claim]:
     yield from _of_lud(times)
     yield from _of_stencils(times)
     yield from _of_copies(times)
+    yield from (Claim(*one) for one in tutorials.claims(times))
 
 
 def _of_transposition(times: Times) -> Iterator[Claim]:
@@ -498,6 +502,9 @@ TABLES: dict[str, Callable[[Times], str]] = {
     "papers stencils": papers_stencils,
     "numbers": numbers,
     "copies": copies,
+    "triton rows": tutorials.rows,
+    "triton products": tutorials.products,
+    "triton teraflops": tutorials.teraflops,
     "wavefronts": lambda _: counted.wavefronts(counted.Counts()),
     "sectors": lambda _: counted.sectors(counted.Counts()),
     "rooflines": lambda times: counted.rooflines(counted.Counts(), _copied(times)),
