@@ -24,16 +24,19 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
+from ..operations import OPS
 from .nodes import Node, const, evaluated, made, var
 
 SOURCE, DESTINATION, BUFFER = "src", "dst", "buffer"
 NOTHING, ONE = const(0), const(1)
 ZERO = -2  # what a run puts where a copy writes zeros
+MOST_MET = 64  # nodes of an expression that is read as functions
 
 
 Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and elements beyond it
@@ -445,17 +448,44 @@ def run(
     _Run(source, destination, way).body(body, dict(sizes))
 
 
+def _reader(node: Node) -> Callable[[Mapping[str, int]], Any]:
+    """A function that gives a node's value by the names' integers, which a loop asks for at each step."""
+    args, row = node.args, OPS.get(node.op)
+    if not args:
+        return itemgetter(node.value) if node.op == "var" else lambda env, value=node.value: value
+    if row is None or row.takes != "ii":
+        return lambda env: evaluated(node, env, {})
+    value, first, second = row.value, *map(_reader, args)
+    if args[1].op == "const":
+        return lambda env, number=args[1].value: value(first(env), number)
+    return lambda env: value(first(env), second(env))
+
+
+def _is_small(node: Node) -> bool:
+    """Whether few nodes are on all ways down, where a node that several share is met again."""
+    left, waiting = MOST_MET, [node]
+    while waiting and left:
+        waiting.extend(waiting.pop().args)
+        left -= 1
+    return not waiting
+
+
 class _Run:
     def __init__(self, source: Any, destination: Any, way: Way):
         self.arrays: dict[str, Any] = {SOURCE: source, DESTINATION: destination}
         self.way = way
+        self.readers: dict[int, tuple[Node, Callable[[Mapping[str, int]], Any]]] = {}  # by identity
 
     def body(self, body: Body, env: dict[str, int]) -> None:
         for statement in body:
             getattr(self, type(statement).__name__.lower())(statement, env)
 
     def value(self, node: Node, env: Mapping[str, int]) -> int:
-        return int(evaluated(node, env, {}))
+        found = self.readers.get(id(node))
+        if found is None:
+            read = _reader(node) if _is_small(node) else lambda env: evaluated(node, env, {})
+            found = self.readers[id(node)] = node, read
+        return int(found[1](env))
 
     def let(self, s: Let, env: dict[str, int]) -> None:
         env[s.name] = self.value(s.value, env)
