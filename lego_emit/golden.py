@@ -21,7 +21,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from inspect import signature
 from itertools import product
@@ -157,8 +157,9 @@ class Case:
         methods = self.options.methods if printer.receiver and not numbers else False
         try:
             key = self.lowering(printer, numbers)
-            if key not in self._programs:
-                self._programs[key] = build_program(
+            program = self._programs.get(key) or self._without_switches(key)
+            if program is None:
+                program = self._programs[key] = build_program(
                     self.subject,
                     printer,
                     self.unit,
@@ -172,7 +173,6 @@ class Case:
                     methods=methods,
                     wrapping=self.options.wrapping,
                 )
-            program = self._programs[key]
             return emit_program(program, target, subject=self.reference, sizes=sizes)
         except LegoError as error:
             raise GoldenError(f"{self.folder}: {target}: {error}") from error
@@ -194,6 +194,15 @@ class Case:
         view, walk = self.options.view and printer.has_views, self.options.walk and printer.walks
         methods = bool(self.options.methods and printer.receiver)
         return dialect_of(printer, index_type), view, walk, methods, numbers
+
+    def _without_switches(self, key: tuple[Any, ...]) -> Program | None:
+        """The program of a language that differs in having switches, where it has none; None where none
+        was lowered."""
+        program = self._programs.get((replace(key[0], switches=True), *key[1:]))
+        if program is None or any(f.cases for f in program.functions):
+            return None
+        nodes = (node for f in program.functions for node in f.nodes())
+        return None if any(node.op == "switch" for node in nodes) else program
 
     def text_path(self, target: str) -> Path:
         """Where the emitted text of a language lies."""
