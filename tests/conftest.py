@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cpu_times import CpuTimes
-from marks import some_slow
+from marks import golden_lowered, some_slow
 
 from lego_emit.errors import LegoError, ToolchainError
 from lego_emit.plugins import entries
@@ -36,7 +36,7 @@ def pytest_collection_modifyitems(config, items):
         if not TOOLCHAINS.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
         if not CASES.isdisjoint(item.fixturenames):
-            item.add_marker(pytest.mark.xdist_group("golden cases"))
+            item.add_marker(golden_lowered)
     marked = [item for item in items if item.get_closest_marker("gpu")]
     if not marked:
         return

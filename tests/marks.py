@@ -4,6 +4,8 @@ import pytest
 
 # What one worker does: these tests share what is lowered for each golden case and index type.
 every_width = pytest.mark.xdist_group("every width")
+# Those that take all golden cases in another way than by a fixture of cases.
+golden_lowered = pytest.mark.xdist_group("golden cases")
 
 
 def marked(value, mark):

@@ -179,7 +179,7 @@ def test_equality():
 SOME = AnyRank(unrolled=0)
 
 
-@pytest.mark.parametrize("wrong, message", [
+@pytest.mark.parametrize("wrong, message", rest_slow([
     (lambda: AnyRank(0), "most is 0; give the greatest rank, from 1 to 32"),
     (lambda: AnyRank(33), "most is 33"),
     (lambda: AnyRank(True), "most is True"),
@@ -209,7 +209,7 @@ SOME = AnyRank(unrolled=0)
     (lambda: generate(SOME, "numpy"), "NumPy has not"),
     (lambda: generate(SOME, "triton"), "Triton has not"),
     (lambda: generate(SOME, "mlir"), "MLIR has not"),
-])  # fmt: skip
+], 6))  # fmt: skip
 def test_refused(wrong, message):
     with pytest.raises(LegoError, match=message):
         wrong()

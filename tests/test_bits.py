@@ -347,7 +347,7 @@ def linear_maps(draw):
 
 @pytest.mark.slow
 @given(linear_maps(), st.sampled_from(PRICES))
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 def test_random_linear_maps(wiring, price):
     assert check(*wiring, price) <= plain(*wiring, price, 31)
 
@@ -394,7 +394,7 @@ def test_too_wide():
 
 @pytest.mark.slow
 @given(linear_maps(), st.sampled_from(PRICES), st.sampled_from([31, 63]))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=30)
 def test_meaning_agrees_with_the_values(wiring, price, width):
     """The proof knows every bit of every word on the way that it claims to know."""
     widths, outputs = wiring

@@ -127,6 +127,7 @@ def test_a_kernel_says_the_range_that_it_rests_on():
     assert made == "a[18 * i + j + 18] a[18 * i + j]" and made.assumptions == ("-1 <= i < 17",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", rest_slow(["pm < N, pn < 3", "", "pn < 3", "pm < 64, pn < 64"]))
 def test_a_position_in_a_kernel_that_is_a_sum(known):
     """It is divided as what is not negative, for it lies in the layout."""
@@ -214,7 +215,7 @@ def judge(seed, **options):
     return held
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", rest_slow(range(6), 2))
 def test_functions_of_such_indices(seed):
     assert sum(judge(10 * seed + k) for k in range(2)) > 0
 

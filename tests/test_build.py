@@ -1065,6 +1065,7 @@ def copied(folder):
     return namespace
 
 
+@pytest.mark.slow
 def test_each_copy_is_a_file(copied):
     built()
     assert files() == [
@@ -1084,6 +1085,7 @@ def test_each_copy_is_a_file(copied):
     )
 
 
+@pytest.mark.slow
 def test_a_copy_is_stale_by_content(copied):
     built("--depfile", "out.d")
     assert "3 files up to date" in built().stderr

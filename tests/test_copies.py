@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 
 import lego_emit
 from lego_emit import (
@@ -325,7 +325,7 @@ def test_bytes_are_what_the_index_type_holds():
             assert n < 1 or bool(fits(m, n)) == (24 * m * n < 2**63), (m, n)
 
 
-@pytest.mark.parametrize("name", ROUTINES)
+@pytest.mark.parametrize("name", rest_slow(ROUTINES, 4))
 def test_a_routine_has_at_most_150_lines(name):
     A, B, options = ROUTINES[name]
     text = str(copy(A, B, "c", name=name, **options))

@@ -100,6 +100,7 @@ def test_tables_are_what_numpy_does():
     )
 
 
+@pytest.mark.slow
 def test_a_wrong_table_and_a_wrong_text_are_found(tmp_path, monkeypatch):
     monkeypatch.delenv("CI", raising=False)
     shutil.copytree(ROOT / "tiles", tmp_path / "tiles")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 from test_copies import MEMORIES, SIZES, changed
 from test_copy_languages import COPIES, made
 
@@ -96,6 +96,7 @@ def test_shaders_move_whole_words():
         assert 8 * size <= 16384  # of a group of invocations in WebGPU
 
 
+@pytest.mark.slow
 def test_texts_are_short_and_the_same():
     for name, pair in TIMED.items():
         for size in (1, 4):
@@ -191,7 +192,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", rest_slow(FAULTS, 4))
 @pytest.mark.parametrize("layouts", [(Row(M, N), Col(M, N)), (Row(520, 132), Col(520, 132))])
 def test_planted_faults_are_found(fault, layouts):
     plan, body, _ = threads(layouts, 2)

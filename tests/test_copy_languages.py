@@ -187,6 +187,7 @@ def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_formatters_of_python_find_nothing(tmp_path):
     for name in COPIES:
         (tmp_path / f"{name}.py").write_text(made(name, "numpy").source)
@@ -243,6 +244,7 @@ rows, columns = Row(M, N), Col(M, N)
 """
 
 
+@pytest.mark.slow
 def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("layouts.py").write_text(LAYOUTS)
@@ -269,6 +271,7 @@ def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
     assert done.exit_code == 2 and "Triton has no copies" in done.output
 
 
+@pytest.mark.slow
 def test_texts_are_the_same_every_time():
     for target in LANGUAGES:
         assert str(made("blocked", target)) == str(made("blocked", target))
@@ -300,6 +303,7 @@ def test_each_procedure_in_fortran_says_what_it_does():
     assert said == 4  # the generic name, the loops, and two types
 
 
+@pytest.mark.slow
 def test_a_plan_is_short_where_it_is_shown():
     assert (
         repr(made("shared", "c").plan) == "<Plan of 1 box; kernel of 4 registers; through a buffer>"

@@ -205,6 +205,7 @@ def test_parts_that_overlap_are_found():
         assert not covers_once(parts, (*parts.lets, wrong), {})
 
 
+@pytest.mark.slow
 def test_the_plain_routine_is_as_it_was():
     plain = str(copy(Row(M, N), Col(M, N), "c"))
     assert "_part" not in plain and "omp" not in plain

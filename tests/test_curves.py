@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sympy
 from formats import devices
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 
 from lego_emit import GenP, catalogue, generate, symbols
 from lego_emit.check.points import Points
@@ -114,7 +114,7 @@ def test_the_curves_step_to_a_neighbor():
 # -- the text --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", rest_slow(CASES, 2))
 def test_the_text_is_one_loop_over_the_bits(name):
     unit = emitted(name)
     parts = re.findall(
@@ -153,9 +153,9 @@ def test_what_a_careful_programmer_writes():
     )
 
 
-@pytest.mark.parametrize("language, index_type, most", [
+@pytest.mark.parametrize("language, index_type, most", rest_slow([
     ("c", "int64", 2**31), ("cuda", "int32", 2**15), ("glsl", "int32", 2**15), ("javascript", "int53", 2**26),
-])  # fmt: skip
+]))  # fmt: skip
 def test_a_position_fits(language, index_type, most):
     """A side that nothing bounds is so small that a position fits the type of the language."""
     unit = emitted("hilbert", language)
@@ -165,7 +165,7 @@ def test_a_position_fits(language, index_type, most):
         assert next(p for p in f.params if p.name == "n").hi == most
 
 
-@pytest.mark.parametrize("end", [2**14, 2**14 + 1, 2**15, 100])
+@pytest.mark.parametrize("end", rest_slow([2**14, 2**14 + 1, 2**15, 100]))
 @pytest.mark.parametrize("name", ["hilbert.2D", "morton.2D"])
 def test_a_side_has_no_more_bits_than_its_range(name, end):
     unit = generate(catalogue[name](n, n), "c", assume=POWER, ranges={"n": (1, end)})
@@ -262,7 +262,7 @@ def test_sizes_of_sympy():
 # -- the fact --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size, assume", [
+@pytest.mark.parametrize("size, assume", rest_slow([
     (n, ["n >= 1", "n & n - 1 == 0"]),
     (n, ["n >= 1 and pow2(n)"]),
     (2 * n, ["pow2(n)"]),
@@ -271,7 +271,7 @@ def test_sizes_of_sympy():
     (n // 8, ["pow2(n)", "n % 8 == 0"]),
     (n // 8, ["n % 8 == 0", "pow2(n)"]),
     (n // 8, ["pow2(n // 8)"]),
-])  # fmt: skip
+], 2))  # fmt: skip
 def test_it_is_known_of_what_is_made_of_it(size, assume):
     unit = generate(catalogue["morton.2D"](size, size), "c", name="curve", assume=assume)
     values = {"n": 16, "m": 2, "i": 1, "j": 1}

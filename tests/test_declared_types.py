@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 from click.testing import CliRunner
+from marks import rest_slow
 
 from lego_emit import Col, GroupBy, LegoError, generate, symbols
 from lego_emit.cli import main
@@ -153,7 +154,7 @@ def test_values_are_those_of_the_definition(target, toolchain_of):
 
 
 @pytest.mark.parametrize("options", [{"arrays": "pointer"}, {"results": "out"}], ids=str)
-@pytest.mark.parametrize("target", ["c", "cpp", "cuda"])
+@pytest.mark.parametrize("target", rest_slow(["c", "cpp", "cuda"]))
 def test_forms_of_arrays_and_results_have_the_types(target, options):
     for name in ("elements", "taken_apart", "named"):
         fn, ranges = ALL[name]

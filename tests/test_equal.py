@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import z3
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 
 from lego_emit import symbols
 from lego_emit.algebra import reference
@@ -162,7 +162,7 @@ LARGE = {
 }
 
 
-@pytest.mark.parametrize("cost", ["ops", "latency"])
+@pytest.mark.parametrize("cost", rest_slow(["ops", "latency"]))
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "symbols"])
 @pytest.mark.parametrize("name", LARGE)
 def test_large_layouts(name, symbolic, cost):

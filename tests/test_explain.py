@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import sympy
 from click.testing import CliRunner
+from marks import rest_slow
 
 from lego_emit import (
     Col,
@@ -172,7 +173,9 @@ def statements(lines):
     return "\n".join(found)
 
 
-@pytest.mark.parametrize("name", [n for n in UNITS if n not in ("from one", "antidiagonals")])
+@pytest.mark.parametrize(
+    "name", rest_slow([n for n in UNITS if n not in ("from one", "antidiagonals")], 5)
+)
 def test_the_first_form_and_the_last_are_equal(name):
     make, sizes = UNITS[name]
     unit = make()

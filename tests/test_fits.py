@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 from index_functions import golden_cases
-from marks import rest_deep
+from marks import golden_lowered, rest_deep, rest_slow
 
 from lego_emit import GroupBy, RegP, generate, symbols
 from lego_emit.algebra.masked import Padded
@@ -287,7 +287,7 @@ def test_an_index_of_one_value_is_no_size(given):
     assert [p.name for p in made.params] == ["N"]
 
 
-@pytest.mark.parametrize("target", ["c", "rust"])
+@pytest.mark.parametrize("target", rest_slow(["c", "rust"]))
 def test_certified_where_a_difference_is_negative_for_small_sizes(target):
     def f(i, N):
         return i * (N * N - 2 * N + 1)
@@ -413,7 +413,7 @@ def test_compiled_it_holds_where_the_headers_preconditions_do(target):
         assert compare(unit, run, largest(unit), 250), unit.program.name
 
 
-@pytest.mark.xdist_group("golden cases")
+@golden_lowered
 @pytest.mark.deep
 @pytest.mark.parametrize("target", HOSTS)
 def test_compiled_so_does_every_golden_case(target):

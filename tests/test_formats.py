@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from formats import devices, libraries
+from marks import rest_slow
 
 from lego_emit import Row, catalogue, generate, symbols
 from lego_emit.copies.unit import way_of
@@ -88,6 +89,7 @@ def written():
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
+@pytest.mark.slow
 def test_the_page_has_every_entry():
     text = PAGE.read_text(encoding="utf-8")
     start = text.find(f"\n{FIRST}") + 1
@@ -248,7 +250,7 @@ def test_inverse_of_every_position(name):
             assert (back[:, padding] == -1).all()
 
 
-@pytest.mark.parametrize("name", libraries.DEFINITIONS)
+@pytest.mark.parametrize("name", rest_slow(libraries.DEFINITIONS, 8))
 def test_with_symbols(name):
     entry = catalogue[name]
     required = [n for n in entry.parameters if "=" not in n]

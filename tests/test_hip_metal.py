@@ -4,6 +4,7 @@ what stands in HIP's header and in Metal's file. tests/test_golden.py runs the c
 import index_functions
 import programs
 import pytest
+from marks import golden_lowered
 
 from lego_emit import Lookup, generate
 from lego_emit.emit import registry as printers
@@ -35,6 +36,7 @@ def test_floors_and_the_greatest_values(target, index_type):
     assert compared > (1000 if index_type.startswith("int") else 400)
 
 
+@golden_lowered
 def test_device_code_of_every_golden_case(need, tmp_path):
     """Kernels that call each function and each fill, with the host's strict warnings."""
     need("clang++", CLANG)
@@ -47,6 +49,7 @@ def test_device_code_of_every_golden_case(need, tmp_path):
             assert (f".amdhsa_kernel lego_fill_{u}_{p}\n" in text) is bool(function.axes)
 
 
+@golden_lowered
 def test_nothing_of_a_later_cpp_in_metal():
     words = ("[[no", "[[may", "constexpr", "long long", "std::", "noexcept", "static_cast")
     for case in index_functions.golden_cases():

@@ -7,6 +7,7 @@ from collections import Counter
 from itertools import product
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import GenP, GroupBy, Row, generate
 from lego_emit.errors import LegoError, TraceError
@@ -465,7 +466,7 @@ def few(request, monkeypatch):
     return request.param
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", rest_slow(CASES, 8))
 def test_the_value_is_python_s(name, few):
     fn = written(CASES[name])
     assert branches.rewritten(fn.__code__) is not None

@@ -10,6 +10,7 @@ import index_functions
 import numpy as np
 import programs
 import pytest
+from marks import golden_lowered
 
 from lego_emit import Lookup, generate
 from lego_emit.emit import registry as printers
@@ -17,8 +18,8 @@ from lego_emit.emitted import emit_program
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Program
 from lego_emit.run import registry
+from lego_emit.run.target import grouped
 from lego_emit.targets import opencl
-from lego_emit.targets.cpp import grouped
 
 OPENCL = printers.printer("opencl")
 INDEX_TYPES = ("int32", "int64", "uint32", "uint64")
@@ -31,6 +32,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.mark.deep
+@golden_lowered
 def test_every_golden_case_strictly(need, tmp_path):
     """With and without numbers, array forms and the hand-built programs."""
     clang = need("clang", "apt-get install clang")

@@ -62,6 +62,7 @@ def test_every_block_that_needs_nothing_else_runs_without_numpy(of_copies, tmp_p
         assert said["printed"].endswith(expected), f"{place}\n{said['printed']}"
 
 
+@pytest.mark.slow
 def test_what_else_runs_without_numpy(tmp_path):
     texts = (
         "from lego_emit import *\nprint(Row(2, 3)[0, :])\n",

@@ -107,6 +107,7 @@ def test_without_matplotlib_it_is_the_picture(monkeypatch):
         GroupBy([*symbols("M N")]).plot()
 
 
+@pytest.mark.slow
 def test_matplotlib_draws_it():
     pyplot = pytest.importorskip("matplotlib.pyplot")
     pyplot.switch_backend("agg")

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from marks import rest_slow
 
 import lego_emit
 
@@ -35,7 +36,7 @@ def priced(text, assume):
 
 @pytest.mark.skipif(UPDATE, reason="the prices are written anew")
 @pytest.mark.parametrize(
-    ("text", "assume", "prices"), [pytest.param(*row, id=row[0]) for row in rows()]
+    ("text", "assume", "prices"), rest_slow([pytest.param(*row, id=row[0]) for row in rows()], 20)
 )
 def test_a_program_costs_what_it_did(text, assume, prices):
     assert priced(text, assume) == prices, f"{text}: LEGO_UPDATE_PRICES=1 writes {FILE.name} anew"

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from index_functions import golden_cases
-from marks import rest_deep, rest_slow
+from marks import golden_lowered, rest_deep, rest_slow
 from net import judge
 from net.points import Relations
 from net.settings import TYPES
@@ -78,13 +78,14 @@ def compared(case, language, numbers=False):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", rest_slow(LANGUAGES))
 def test_terms_of_golden_texts(language):
     assert sum(compared(golden.load(ROOT / name), language) for name in SLICE) > 3000
 
 
 @pytest.mark.deep
-@pytest.mark.xdist_group("golden cases")
+@golden_lowered
 @pytest.mark.parametrize("numbers", [False, True])
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES, 2))
 def test_terms_of_all_golden_texts(language, numbers):
@@ -397,6 +398,7 @@ def rooted(language):
     return generate(f, language, index_type="int64" if language == "cpp" else "auto").source
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("any_form")
 @pytest.mark.parametrize(("language", "old", "new"), rest_slow([("cpp", "", ""), *MISTAKES]))
 def test_a_square_root_with_a_mistake_is_none(language, old, new):

@@ -181,6 +181,7 @@ def test_reprs_are_short():
         assert words in repr(value) and len(repr(value)) < 130 and " at 0x" not in repr(value)
 
 
+@pytest.mark.slow
 def test_a_notebook_stays_small():
     for size, most in ((32, 160_000), (256, 100_000)):
         layout = GroupBy([size, size]).OrderBy(Col(size, size))

@@ -16,7 +16,7 @@ import pytest
 import test_signatures
 from click.testing import CliRunner
 from index_functions import golden_cases
-from marks import every_width
+from marks import every_width, golden_lowered
 
 from lego_emit import ExpandBy, GroupBy, Lookup, Row, TileBy, cli, generate
 from lego_emit.check.tables import arguments_of, wanted_of
@@ -143,6 +143,7 @@ def points_of(case, unit):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("target", BOTH)
+@golden_lowered
 def test_every_golden_function_takes_integers(target):
     """Of integers, neither language makes an array."""
     for case in golden_cases():
@@ -242,6 +243,7 @@ def texts():
 
 
 @pytest.mark.slow
+@golden_lowered
 def test_the_text_is_of_python_3_9_and_imports_little():
     for unit in texts():
         tree = ast.parse(unit.source, feature_version=(3, 9))
@@ -270,6 +272,7 @@ def test_the_text_is_of_python_3_9_and_imports_little():
 
 
 @pytest.mark.slow
+@golden_lowered
 def test_linters_find_nothing_and_the_formatter_little(tmp_path):
     """E741: a layout's index may be called l. RUF034, B002: random trees have choices of
     equals and signs of signs."""

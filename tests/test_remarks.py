@@ -152,6 +152,7 @@ def random_node(source, depth):
     return op(kind, a, by.get(kind, source.randrange(4)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", rest_slow(range(4)))
 def test_what_is_listed_is_what_is_computed(seed):
     source = random.Random(seed)

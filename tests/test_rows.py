@@ -4,6 +4,7 @@ written in a long way is computed in a short one."""
 from itertools import product
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import GroupBy, RegP, generate
 from lego_emit.pipeline import build_program
@@ -144,7 +145,7 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("cost", ["ops", "latency"])
+@pytest.mark.parametrize("cost", rest_slow(["ops", "latency"]))
 @pytest.mark.parametrize("row", ROWS)
 def test_a_row_takes_no_more_than_is_known_to_do(row, cost):
     fn, ends, operations, latency = ROWS[row]

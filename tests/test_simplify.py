@@ -707,7 +707,7 @@ def test_bits_fill_an_unsigned_word(join, bits, index_type, most):
         assert found.evaluate({"x": x, "y": y}) == {"result": interleaved(bits, x, y)}
 
 
-@pytest.mark.parametrize("join", [operator.add, operator.or_])
+@pytest.mark.parametrize("join", rest_slow([operator.add, operator.or_]))
 @pytest.mark.parametrize(
     ("around", "more"),
     [

@@ -5,6 +5,7 @@ import random
 
 import numpy as np
 import pytest
+from marks import rest_slow
 
 from lego_emit import (
     Col,
@@ -133,6 +134,7 @@ def slices_of(layout):
             yield text, key
 
 
+@pytest.mark.slow
 def test_numpy_s_positions_are_the_layout_s():
     compared = 0
     for layout in CONCRETE:
@@ -194,21 +196,24 @@ def test_vectors_of_the_kernel():
 
 @pytest.mark.parametrize(
     ("text", "wanted"),
-    [
-        ("{{ S.alignment(i, 4) }} {{ S.alignment(i, 3) }} {{ S.alignment(i, i) }}", "4 1 1"),
-        ("{{ S.alignment(i, 4 * k) }}", "4"),
-        ("{{ S.alignment(0, 0) }}", "1048576"),
-        ('{{ S.alignment("i, :") }} {{ S.contiguity("i, :") }}', "64 64"),
-        ('{{ S.alignment(":, :") }} {{ S.contiguity(":, :") }}', "(1, 64) (1, 64)"),
-        ('{{ A.alignment("p, k, :, :") }} {{ A.contiguity("p, k, :, :") }}', "(1, 1) (1, BK)"),
-        ('{{ T.contiguity("p, k, :, :") }}', "(BM, 1)"),
-        pytest.param(
-            '{% assume "K % 16 == 0", "BK % 32 == 0" %}{{ A.alignment("p, k, :, :") }}',
-            "(1, 16)",
-            marks=pytest.mark.slow,
-        ),
-        ('{% assume "N % 8 == 0" %}{{ X.alignment("row, :BLOCK") }}', "8"),
-    ],
+    rest_slow(
+        [
+            ("{{ S.alignment(i, 4) }} {{ S.alignment(i, 3) }} {{ S.alignment(i, i) }}", "4 1 1"),
+            ("{{ S.alignment(i, 4 * k) }}", "4"),
+            ("{{ S.alignment(0, 0) }}", "1048576"),
+            ('{{ S.alignment("i, :") }} {{ S.contiguity("i, :") }}', "64 64"),
+            ('{{ S.alignment(":, :") }} {{ S.contiguity(":, :") }}', "(1, 64) (1, 64)"),
+            ('{{ A.alignment("p, k, :, :") }} {{ A.contiguity("p, k, :, :") }}', "(1, 1) (1, BK)"),
+            ('{{ T.contiguity("p, k, :, :") }}', "(BM, 1)"),
+            pytest.param(
+                '{% assume "K % 16 == 0", "BK % 32 == 0" %}{{ A.alignment("p, k, :, :") }}',
+                "(1, 16)",
+                marks=pytest.mark.slow,
+            ),
+            ('{% assume "N % 8 == 0" %}{{ X.alignment("row, :BLOCK") }}', "8"),
+        ],
+        2,
+    ),
 )
 def test_hints(text, wanted):
     for target in ("cuda", "triton"):

@@ -315,6 +315,7 @@ def test_arguments():
         assert re.search(r"tile\(%?BM\b.*, %?BN\b.*, %?M\b.*, %?N\b", text.split("Static")[-1])
 
 
+@pytest.mark.slow
 def test_the_body_is_that_of_ordinary_parameters():
     """A static size stays a symbol: its number is a default, and not folded."""
     for language in LANGUAGES:

@@ -52,6 +52,7 @@ def test_compiled_c_agrees_with_numbers():
         assert report and "swizzled and the Python function: equal (1,024 indices" in str(report)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc")
 @pytest.mark.parametrize("subject", [SYMBOLIC, TILE])
 def test_subjects_of_symbols_are_compared(subject):

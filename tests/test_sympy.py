@@ -283,6 +283,7 @@ def piecewise_expression(rng, depth):
     return inner + rng.choice([1, 2, -1]) * piecewise_expression(rng, depth - 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", rest_slow(range(8)))
 def test_the_pieces_of_a_choice_are_right_under_their_conditions(seed):
     rng = random.Random(seed)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lego_emit import Col, GroupBy
@@ -49,6 +49,7 @@ def text_of(table):
 
 @pytest.mark.slow
 @given(tables(), st.sampled_from(["", "fig2: a comment, table of 3"]))
+@settings(max_examples=50)
 def test_a_table_comes_back_from_its_text(table, comment):
     text = table.text(comment)
     back = read_table(text, "t")

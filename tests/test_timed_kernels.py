@@ -97,6 +97,7 @@ def test_every_way_is_right_and_has_a_row(part, parts, fake, tmp_path):
             assert row["local_bytes"] == 0 and (row["registers"] == 32) == (row["way"] != "copy")
 
 
+@pytest.mark.slow
 def test_copies_and_what_they_are_compared_with(parts):
     """The strides of the reference are those of the layouts that are copied."""
     for one in parts["copies"].cases(240):
@@ -191,6 +192,7 @@ def by_hand(text):
     return [f"{one}[{i}]" for one, i in found if i not in made]
 
 
+@pytest.mark.slow
 def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
     text = parts["programs"].of_example("transpose").text()
     assert "blockDim" not in text and "gridDim" not in text
@@ -206,6 +208,7 @@ def test_bricks_have_no_index_of_64_bits(settings, parts):
     assert not re.search(r"int64|long|size_t|\d+LL?\b", text)
 
 
+@pytest.mark.slow
 def test_shared_memory_has_no_index_of_64_bits(parts):
     text = parts["programs"].of_example("lud").text()
     found = re.findall(r"\b(?:lu|own|row|column)\[(.*?)\]", text)

@@ -234,6 +234,7 @@ def by_columns(lane, register):
 """
 
 
+@pytest.mark.slow
 def test_the_best_tile_of_two_accesses(folder):
     (folder / "accesses.py").write_text(ACCESSES)
     sides = "accesses.py:store", "accesses.py:load"

@@ -8,6 +8,7 @@ from hashlib import sha256
 import numpy as np
 import programs
 import pytest
+from marks import rest_slow
 from net.machine import Machine
 from net.points import Relations
 from steps import at_most
@@ -254,13 +255,15 @@ def interleaved(x, y):
 
 @pytest.mark.parametrize(
     "change, operations, said",
-    [
-        (lambda z, o: z, 26, ()),
-        (lambda z, o: z - 1, 27, ("x + y >= 1",)),
-        (lambda z, o: z % 7, 27, ()),
-        (lambda z, o: o - z, 27, ("every intermediate value fits uint32",)),
-        (lambda z, o: z + o, 27, ("every intermediate value fits uint32",)),
-    ],
+    rest_slow(
+        [
+            (lambda z, o: z, 26, ()),
+            (lambda z, o: z - 1, 27, ("x + y >= 1",)),
+            (lambda z, o: z % 7, 27, ()),
+            (lambda z, o: o - z, 27, ("every intermediate value fits uint32",)),
+            (lambda z, o: z + o, 27, ("every intermediate value fits uint32",)),
+        ]
+    ),
 )
 def test_arithmetic_on_a_whole_word_of_bits(change, operations, said):
     """One operation more, or as many as the arithmetic has, and a condition that can be read."""
@@ -283,19 +286,22 @@ def test_arithmetic_on_a_whole_word_of_bits(change, operations, said):
 
 @pytest.mark.parametrize(
     "change, operations",
-    [
-        (lambda z, o: z % 7, 18),
-        (lambda z, o: (z + o) % 7, 19),
-        (lambda z, o: (z + o) // 7, 19),
-        (lambda z, o: (3 * z + 5 * o) % 13, 21),
-        (lambda z, o: z // 7 % 10 * 3 + z % 7, 22),
-        (lambda z, o: (z - o) % 7, 19),  # it may be negative
-        (lambda z, o: (o - z) % 7, 19),
-        (lambda z, o: (z - o) // 7, 19),
-        (lambda z, o: (z - o) // 7 % 10, 20),
-        (lambda z, o: (z - o) // 8 % 16, 21),
-        (lambda z, o: (z - o) // 7 % 10 * 3 + (z - o) % 7, 23),
-    ],
+    rest_slow(
+        [
+            (lambda z, o: z % 7, 18),
+            (lambda z, o: (z + o) % 7, 19),
+            (lambda z, o: (z + o) // 7, 19),
+            (lambda z, o: (3 * z + 5 * o) % 13, 21),
+            (lambda z, o: z // 7 % 10 * 3 + z % 7, 22),
+            (lambda z, o: (z - o) % 7, 19),  # it may be negative
+            (lambda z, o: (o - z) % 7, 19),
+            (lambda z, o: (z - o) // 7, 19),
+            (lambda z, o: (z - o) // 7 % 10, 20),
+            (lambda z, o: (z - o) // 8 % 16, 21),
+            (lambda z, o: (z - o) // 7 % 10 * 3 + (z - o) % 7, 23),
+        ],
+        2,
+    ),
 )
 def test_a_word_that_is_joined_bit_by_bit_and_an_offset_under_a_division(change, operations):
     def spread(v):
@@ -326,18 +332,25 @@ def joined(x, y, width):
 
 @pytest.mark.parametrize(
     "change, width, said",
-    [
-        (lambda z, o: z - 1, 16, "x + y >= 1"),
-        (lambda z, o: z - 5, 16, "x + y >= 5"),
-        (lambda z, o: (z - 1) // 3, 16, "every intermediate value fits uint32"),  # (z + 2)/3 - 1
-        (lambda z, o: z - 1 + o, 8, "o + x + y >= 1"),
-        (lambda z, o: z + o, 16, "every intermediate value fits uint32"),
-        (lambda z, o: (z + o) % 7, 16, "every intermediate value fits uint32"),
-        (lambda z, o: (z + o) // 7 % 10, 16, "every intermediate value fits uint32"),
-        (lambda z, o: z + o, 15, "o + 1073741823 <= 2**32 - 1"),
-        (lambda z, o: (z + o) % 7, 12, "o + 16777215 <= 2**32 - 1"),
-        (lambda z, o: 5 * z + 3 * o, 12, "3*o + 83886075 <= 2**32 - 1"),
-    ],
+    rest_slow(
+        [
+            (lambda z, o: z - 1, 16, "x + y >= 1"),
+            (lambda z, o: z - 5, 16, "x + y >= 5"),
+            (
+                lambda z, o: (z - 1) // 3,
+                16,
+                "every intermediate value fits uint32",
+            ),  # (z + 2)/3 - 1
+            (lambda z, o: z - 1 + o, 8, "o + x + y >= 1"),
+            (lambda z, o: z + o, 16, "every intermediate value fits uint32"),
+            (lambda z, o: (z + o) % 7, 16, "every intermediate value fits uint32"),
+            (lambda z, o: (z + o) // 7 % 10, 16, "every intermediate value fits uint32"),
+            (lambda z, o: z + o, 15, "o + 1073741823 <= 2**32 - 1"),
+            (lambda z, o: (z + o) % 7, 12, "o + 16777215 <= 2**32 - 1"),
+            (lambda z, o: 5 * z + 3 * o, 12, "3*o + 83886075 <= 2**32 - 1"),
+        ],
+        2,
+    ),
 )
 def test_a_condition_on_a_word_of_bits_is_short(change, width, said):
     """And where it holds nothing overflows; less 1 it holds nowhere else."""
@@ -380,6 +393,7 @@ def test_what_is_taken_off_stands_on_the_other_side(function, ranges, said):
     assert made.assumptions == (said,)
 
 
+@pytest.mark.slow
 def test_a_condition_is_not_shortened_beyond_what_it_says():
     """A bit that is left out may be the only one that is set."""
 

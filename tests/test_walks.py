@@ -238,6 +238,7 @@ def test_no_step_divides():
             assert not any(n.op in DIVISIONS for f in walk.step for n in f.nodes()), name
 
 
+@pytest.mark.slow
 def test_the_way_is_the_cheapest():
     def step(layout, walk="logical"):
         source = generate(layout, "c", name="tex", walk=walk).source
@@ -469,6 +470,7 @@ def test_a_step_of_symbols():
     assert repr(GroupBy([H, W]).OrderBy(Row(H, W)).step(i=-2)) == "flat - 2*W"
 
 
+@pytest.mark.slow
 def test_a_step_in_a_template_is_a_choice():
     def rendered(step, **layouts):
         return render(f"{{% names i, j %}}p += {{{{ {step} }}}};", "cuda", **layouts)

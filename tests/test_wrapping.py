@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from conftest import _found
-from marks import rest_deep, some_slow
+from marks import rest_deep, rest_slow, some_slow
 
 from lego_emit import GroupBy, LegoError, Row, generate, golden, symbols
 from lego_emit.errors import AssumptionError, TargetError, TraceError, VerifyError, WidthError
@@ -316,7 +316,7 @@ def points(seed, bits, count):
     return [values[3 * k : 3 * k + 3] for k in range(count)]
 
 
-@pytest.mark.parametrize("language", rest_deep(RUN, 4))
+@pytest.mark.parametrize("language", rest_slow(rest_deep(RUN, 4)))
 @pytest.mark.parametrize("seed, bits", rest_deep([(1, 32), (2, 64), (3, 32), (4, 64), (5, 32)], 1))
 def test_random_functions_wrap(seed, bits, language):
     if language == "glsl" and bits == 64:
