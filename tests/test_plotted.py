@@ -103,7 +103,9 @@ def test_without_matplotlib_it_is_the_picture(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert repr(TILES.plot()) == repr(TILES.show())
     assert TILES.plot()._repr_html_().startswith("<svg")
-    with pytest.raises(LegoError, match="a picture needs integer sizes"):
+    with pytest.raises(
+        LegoError, match=r"needs integer sizes; write numbers for M, N, or .* --size M=12"
+    ):
         GroupBy([*symbols("M N")]).plot()
 
 

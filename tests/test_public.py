@@ -4,6 +4,7 @@ import copy
 import doctest
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 import traceback
@@ -123,6 +124,23 @@ def test_a_wrong_name_has_a_nearest(ask, words):
     assert words in str(error.value)
     assert isinstance(error.value, LegoError) and isinstance(error.value, AttributeError)
     assert str(pickle.loads(pickle.dumps(error.value))) == str(error.value)
+
+
+@pytest.mark.parametrize(
+    "name, words",
+    [
+        ("vulkan", "Did you mean 'glsl'?"),
+        ("OpenGL", "Did you mean 'glsl'?"),
+        ("wasm", "Did you mean 'rust'?"),
+        ("numba", "Did you mean 'python'?"),
+        ("pytorch", "Did you mean 'numpy'?"),
+        ("webgl", "wgsl is for WebGPU, glsl for OpenGL 4.5 and Vulkan"),
+        ("rsut", "Did you mean 'rust'?"),
+    ],
+)
+def test_what_has_no_printer_has_the_target_that_is_meant(name, words):
+    with pytest.raises(LegoError, match=re.escape(words)):
+        generate(GroupBy([4]), name)
 
 
 def by_half(i):

@@ -18,6 +18,7 @@ from ..ir.nodes import evaluate
 from ..ir.program import Function
 from ..numeric import is_integer
 from ..run.space import space_of
+from ..trace.definition import symbols_in
 from .cells import MASKED, STRIP, Cell, Labels, Sheet, bank, bank_color, folded, hue, ramp
 
 VIEWS = ("tensor", "hardware")
@@ -213,9 +214,19 @@ def _evaluated(function: Function, known: dict[str, Any]) -> tuple[int, ...]:
     return tuple(int(known[name]) for name, _ in function.outputs)
 
 
+def check_numbers(layout: Block) -> None:
+    """Raises LayoutError where sizes are symbols."""
+    if layout.is_concrete:
+        return
+    names = sorted(symbols_in(layout))
+    raise LayoutError(
+        f"{layout!r}: a picture needs integer sizes; write numbers for {', '.join(names)}, or give them on the command "
+        f"line, lego-emit show .. --size {names[0]}=12"
+    )
+
+
 def _points(layout: Block, tile: Sequence[int] | None) -> Points:
-    if not layout.is_concrete:
-        raise LayoutError(f"{layout!r}: a picture needs integer sizes")
+    check_numbers(layout)
     if layout.size > MOST_CELLS:
         raise LayoutError(
             f"{layout!r}: {layout.size} indices, a picture has at most {MOST_CELLS}; fix some by "

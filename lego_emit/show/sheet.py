@@ -26,7 +26,7 @@ from .cells import (
     hue,
     shade,
 )
-from .holders import holders, is_named
+from .holders import check_numbers, holders, is_named
 
 COLORS = ("tile", "bank", "position")
 GEOMETRY = 2**16  # elements up to which tiles are looked for
@@ -76,8 +76,7 @@ def sheet(
 
 
 def _positions(layout: Block, inverse: bool, by_tile: bool) -> Sheet:
-    if not layout.is_concrete:
-        raise LayoutError(f"{layout!r}: a picture needs integer sizes")
+    check_numbers(layout)
     color, said = _coloring(layout, by_tile)
     said = f"; colored by its {said}" if said else ""
     if inverse:
