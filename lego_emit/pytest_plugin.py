@@ -27,6 +27,7 @@ LONGEST = 100  # characters of a case's name
 SHARE = "lego_golden"  # what an xdist worker reports under
 STATE = pytest.StashKey["State"]()
 PASSED = pytest.StashKey[bool]()
+WRONG = pytest.StashKey[tuple[str, str]]()  # how a mismatch is told, and without its diff
 
 
 @dataclass
@@ -124,7 +125,7 @@ class Golden:
         if not re.fullmatch(r"[A-Za-z0-9_+-]*", str(name)) or not isinstance(name, str):
             raise ValueError(f"lego_golden: name {name!r} is not letters, digits, _, + and -")
         base = self._folder / ".".join(filter(None, (self._stem(), name)))
-        problems = []
+        problems: list[tuple[str, str]] = []  # (what differs, what is wrong)
         for path, text in _texts(made, base, extension).items():
             if str(path).casefold() in self._mine:
                 pytest.fail(
@@ -134,8 +135,10 @@ class Golden:
                 )
             self._mine.add(str(path).casefold())
             problems.append(self._compare(path, text))
-        if any(problems):
-            pytest.fail("\n".join(filter(None, problems)), pytrace=False)
+        if any(wrong for _, wrong in problems):
+            text = "\n".join(diff + wrong for diff, wrong in problems if wrong)
+            self._item.stash[WRONG] = text, "; ".join(wrong for _, wrong in problems if wrong)
+            pytest.fail(text, pytrace=False)
 
     def _stem(self) -> str:
         stem = stem_of(self._item)
@@ -149,8 +152,8 @@ class Golden:
             )
         return stem
 
-    def _compare(self, path: Path, text: str) -> str:
-        """What is wrong, or nothing."""
+    def _compare(self, path: Path, text: str) -> tuple[str, str]:
+        """A diff, and what is wrong; two empty strings where nothing is."""
         self._state.used.add(str(path))
         options, shown = self._item.config.option, os.path.relpath(path)
         there = path.is_file()
@@ -159,23 +162,21 @@ class Golden:
         if there and _lines(old) == _lines(text):
             if not in_ci():
                 rejected.unlink(missing_ok=True)
-            return ""
+            return "", ""
         if options.lego_update or (options.lego_update_new and not there):
             self._write(path, text)
             rejected.unlink(missing_ok=True)
             self._state.written.add(str(path))
-            return ""
+            return "", ""
         command = f"pytest {shlex.quote(self._item.nodeid)} --lego-update{'-new' * (not there)}"
         problem = "differs from what the test made" if there else "is missing"
         diff = _diff(old, text, shown) if there else ""
         if in_ci():
-            return f"{diff}{shown} {problem}; run `{command}` on your machine and commit the file"
+            return diff, f"{shown} {problem}; run `{command}` on your machine and commit the file"
         self._write(rejected, text)
         self._state.rejected.add(str(rejected))
-        return (
-            f"{diff}{shown} {problem}; what was made is in {shown}{REJECTED}. "
-            f"If it is right, run `{command}`"
-        )
+        made = f"what was made is in {shown}{REJECTED}. If it is right, run `{command}`"
+        return diff, f"{shown} {problem}; {made}"
 
     def _write(self, path: Path, text: str) -> None:
         from .files import write_if_changed
@@ -322,8 +323,12 @@ def pytest_make_collect_report(collector: pytest.Collector):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
-    """Note the tests that passed."""
+    """Note the tests that passed. A CI run's summary has whole messages: of a mismatch it gets no diff."""
     report = yield
+    text, short = item.stash.get(WRONG, ("", ""))
+    crash = getattr(report.longrepr, "reprcrash", None)
+    if text and crash is not None:
+        crash.message = crash.message.replace(text, short)
     if report.when == "setup" and report.passed:
         item.stash[PASSED] = False
     if report.when == "call":

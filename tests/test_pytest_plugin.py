@@ -84,7 +84,7 @@ def test_files_are_missing_then_written_then_equal(suite):
 
 
 @pytest.mark.slow
-def test_a_mismatch_shows_the_diff_and_keeps_the_new_text(suite):
+def test_a_mismatch_shows_the_diff_and_keeps_the_new_text(suite, monkeypatch):
     suite.run("--lego-update")
     suite.change("int f();", "long f();")
     result = suite.run()
@@ -100,6 +100,13 @@ def test_a_mismatch_shows_the_diff_and_keeps_the_new_text(suite):
         ]
     )
     assert (suite.folder / "test_text.h.new").read_text() == "long f();\n"
+    with monkeypatch.context() as patch:
+        patch.setenv("CI", "1")
+        result = suite.run()
+    assert result.stdout.str().count("+long f();") == 1
+    result.stdout.fnmatch_lines(
+        ["FAILED test_it.py::test_text*test_text.h differs*commit the file"]
+    )
     suite.run("--lego-update-new").assert_outcomes(passed=3, failed=1)
     suite.run("--lego-update").assert_outcomes(passed=4)
     assert suite.files() == FILES  # and the rejected text is gone
