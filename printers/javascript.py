@@ -314,10 +314,14 @@ class JavaScriptPrinter(Printer):
 
     def notes(self, functions: list[FunctionView]) -> list[str]:
         """What a reader may ask about the spellings used."""
-        used = {node.op for view in functions if view.T == "number" for node in view.nodes()}
+        numbers = [view for view in functions if view.T == "number"]
+        used = {node.op for view in numbers for node in view.nodes()}
         notes = []
         if used & {"div", "floordiv"}:
-            notes.append("Quotients are exact: both operands are integers below 2^53.")
+            most = max(view.index_type.most for view in numbers)
+            notes.append(
+                f"Quotients are exact: both operands are integers below 2^{most.bit_length()}."
+            )
         if "plus_zero" in used:
             notes.append("`+ 0` turns -0 into 0.")
         return notes
