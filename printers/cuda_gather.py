@@ -43,7 +43,10 @@ class GatherText(Text):
         if isinstance(plan, Fetched):
             return {
                 "start": ("Where an index of 0 is read, in elements.", plan.start),
-                "at": ("What an index adds to it by exclusive or.", plan.at),
+                "at": (
+                    f"What an index adds to it{'' if plan.is_added else ' by exclusive or'}.",
+                    plan.at,
+                ),
             }
         return {
             "source": ("The lane that is read for an index of 0.", plan.start),
@@ -120,7 +123,8 @@ class GatherText(Text):
                 yield f"to[{register}] = to[{plan.same[register]}];"
                 continue
             terms = ["start"] * bool(start), self._part("at", f"index[{register}]"), constant
-            yield f"{self.gather.name}_unpack(loaded[{_added(*terms)}],{BREAK}to[{register}]);"
+            place = _added(*terms, "+" if plan.is_added else "^")
+            yield f"{self.gather.name}_unpack(loaded[{place}],{BREAK}to[{register}]);"
 
     def _picked(self, plan: Shuffled) -> Iterator[str | None]:
         size = self.gather.element_bytes << plan.inside
@@ -172,10 +176,10 @@ class GatherText(Text):
         yield f"{name}_unpack({word},{BREAK}to[{register}]);"
 
 
-def _added(known: list[str], part: str, constant: int) -> str:
-    """Terms that exclusive or joins."""
+def _added(known: list[str], part: str, constant: int, sign: str = "^") -> str:
+    """Terms that exclusive or joins, or another sign."""
     terms = [*known, *[part] * bool(part), *[str(constant)] * bool(constant)]
-    return " ^ ".join(terms) or "0"
+    return f" {sign} ".join(terms) or "0"
 
 
 def _kinds(gather: GatherPlan) -> str:

@@ -46,15 +46,16 @@ CASES = {
         "registers",
     ),
     "lanes hold a row": (hardware.blocked([1, 1], [8, 4], [2, 1], shape=(32, 4)), 1, 8, "shuffles"),
-    "lanes and bytes": (ROWS, 1, 1, "shuffles"),
-    "lanes and halves": (ROWS, 1, 2, "shuffles"),
+    "lanes and bytes": (ROWS, 1, 1, "shared memory"),
+    "lanes and halves": (ROWS, 1, 2, "shared memory"),
     "lanes and registers": (
         hardware.blocked([1, 2], [8, 4], [2, 1], shape=(32, 8)),
         1,
         4,
         "shuffles",
     ),
-    "a fragment": (hardware.mma("c"), "dim1", 2, "shuffles"),
+    "a fragment": (hardware.mma("c"), "dim1", 2, "shared memory"),
+    "a fragment's columns": (hardware.mma("c"), "dim0", 4, "shuffles"),
     "a column of warps": (ROWS, 0, 4, "shared memory"),
     "held twice": (hardware.blocked([1, 2], [4, 8], [2, 2], shape=(8, 8)), 1, 4, "shuffles"),
     "other warps hold the same": (
@@ -78,12 +79,24 @@ def test_the_kind_of_a_plan(layout, axis, element_bytes, kind):
 
 
 def test_what_a_plan_costs():
+    """Elements are picked out of words at a price, and read in place where rows leave them side by side."""
     counts = [(g.shuffles, g.selects) for g in (gather(ROWS, 1, size) for size in (1, 2, 4, 8))]
-    assert counts == [(4, 0), (8, 4), (16, 12), (0, 0)]
+    assert counts == [(0, 0), (0, 0), (16, 12), (0, 0)]
+    shuffled = [gather(ROWS, 1, size, way="shuffles") for size in (1, 2)]
+    assert [(g.shuffles, g.selects) for g in shuffled] == [(4, 0), (8, 4)]
+    lanes = [(1, 1), (0, 2), (0, 4), (0, 8), (0, 16)]  # the first is in a register's row, too
+    skewed = Linear({"register": [(1, 0)], "lane": lanes}, out={"dim0": 2, "dim1": 32})
+    for layout, is_added in [(ROWS, True), (skewed, False)]:
+        made = checked(layout, 1, way="shared memory")
+        assert made.plan.is_added == is_added
+        loads = [line for line in made.source.splitlines() if "loaded[" in line]
+        assert loads and all(
+            ("+" in line, "^" in line) == (is_added, not is_added) for line in loads
+        )
     assert gather(ROWS, 1, 8, way="shuffles").shuffles == 32
     twice = gather(hardware.fitted(ROWS, (32, 16)).resize_in("register", 16), 1)
     assert (twice.registers, twice.shuffles) == (16, 16)
-    assert "4 times: shuffle 2 words of 2 elements and choose" in str(gather(ROWS, 1, 2))
+    assert "4 times: shuffle 2 words of 2 elements and choose" in str(shuffled[1])
     assert "where the index says" in str(gather(ROWS, 0))
 
 

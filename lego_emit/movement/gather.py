@@ -13,7 +13,7 @@ from os import PathLike
 from typing import Any
 
 from ..algebra import f2
-from ..algebra.labels import starts, width_of
+from ..algebra.labels import Dims, starts, width_of
 from ..algebra.linear import Linear
 from ..errors import LayoutError, brief, did_you_mean, short_repr
 from ..files import write_if_changed
@@ -27,7 +27,17 @@ from .conflicts import check_bytes
 from .linear_access import log2
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import pair_of
-from .prices import FULLEST, SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, waiting
+from .prices import (
+    EXTRACT,
+    FULLEST,
+    OPERATION,
+    SELECT,
+    SHUFFLE,
+    WAIT_WARP,
+    WAVEFRONT,
+    WAYS,
+    waiting,
+)
 from .shuffles import WIDEST, WORD
 from .staged import staged
 
@@ -89,7 +99,7 @@ def gather(
     if way == MEMORY or (way is None and (priced is None or priced > WAIT_WARP)):
         if size <= shared_bytes and pair.start.lanes:
             fetched, price = _through_memory(pair, bits, element_bytes, hardware)
-            if way == MEMORY or priced is None or price < priced:
+            if way == MEMORY or priced is None or price <= priced:
                 found, priced = fetched, price
         elif found is None or way == MEMORY:
             raise LayoutError(
@@ -117,7 +127,8 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
 
 
 def _price(plan: Shuffled) -> float:
-    return SHUFFLE * plan.shuffles + SELECT * plan.selects
+    extracted = EXTRACT * plan.chosen if plan.inside else 0.0
+    return SHUFFLE * plan.shuffles + SELECT * plan.selects + extracted
 
 
 def _linear(name: str, columns: Sequence[int], out: str, bits: int) -> Linear:
@@ -188,8 +199,32 @@ def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Shuffl
 def _through_memory(
     pair: Pair, axis: Sequence[int], element_bytes: int, gpu: SharedMemory
 ) -> tuple[Fetched, float]:
-    """The gather of a tile that is stored as it is converted to itself."""
-    made = staged(pair, element_bytes, gpu)
+    """The gather of a tile that is stored as it is converted to itself, or row by row, where an index is a part of the
+    offset as it stands."""
+    found = [
+        _fetched(pair, axis, element_bytes, gpu, memory) for memory in (None, _by_rows(pair.tile))
+    ]
+    return min(found, key=lambda one: one[1])
+
+
+def _by_rows(tile: Dims) -> Linear:
+    """The tile's memory whose last coordinate is the fastest."""
+    columns, below = [], width_of(tile)
+    for _, bits in tile:
+        below -= bits
+        columns += [1 << below + k for k in range(bits)]
+    return Linear._made(tile, [("offset", width_of(tile))], columns)
+
+
+def _fetched(
+    pair: Pair,
+    axis: Sequence[int],
+    element_bytes: int,
+    gpu: SharedMemory,
+    memory: Linear | None,
+) -> tuple[Fetched, float]:
+    """Through one memory, and its price."""
+    made = staged(pair, element_bytes, gpu, memory)
     offsets = made.memory.columns
     along = sum(1 << bit for bit in axis)
     bits = width_of(made.memory.outs)
@@ -206,12 +241,32 @@ def _through_memory(
     reached = f2.Echelon([*held.registers, *held.lanes])
     within = not store.idle and all(reached.solve(1 << bit) is not None for bit in axis)
     barrier = Barrier(block=not within)
-    # What lanes ask for is not known: 32 of them at random.
-    loads = (1 << f2.rank(held.registers)) * FULLEST
-    price = WAVEFRONT * (made.stored + loads) + waiting(barrier.block)
-    at = _linear("index", [offsets[bit] for bit in axis], "offset", bits)
-    same = tuple(_same(held.registers))
-    return Fetched((store, barrier), at, start, constants, same, made.memory), price
+    moved = [offsets[bit] for bit in axis]
+    at = _linear("index", moved, "offset", bits)
+    plan = Fetched(
+        (store, barrier), at, start, constants, tuple(_same(held.registers)), made.memory
+    )
+    # A warp's loads and what finds their places overlap.
+    loads = 1 << f2.rank(held.registers)
+    served = WAVEFRONT * _fullest([*moved, *beside(held.lanes)], element_bytes, gpu)
+    placed = OPERATION * (_operations(moved) + 1)
+    price = WAVEFRONT * made.stored + loads * max(served, placed) + waiting(barrier.block)
+    return plan, price
+
+
+def _fullest(columns: Sequence[int], element_bytes: int, gpu: SharedMemory) -> float:
+    """The wavefronts of a load at random among the offsets that these columns make: no more than a bank has words of
+    them."""
+    words = [c * element_bytes // gpu.bank_bytes for c in columns]
+    excess = f2.rank(words) - f2.rank([w & gpu.banks - 1 for w in words])
+    return min(FULLEST, 1 << excess)
+
+
+def _operations(columns: Sequence[int]) -> int:
+    """Of moving an index's bits to these places: a shift where they stay side by side, else for each part that does a
+    shift and one that masks and joins."""
+    parts = sum(k == 0 or c != 2 * columns[k - 1] for k, c in enumerate(columns))
+    return 2 * parts - 1 if parts > 1 else int(any(c != 1 << k for k, c in enumerate(columns)))
 
 
 def _same(registers: Sequence[int]) -> list[int]:

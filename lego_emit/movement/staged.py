@@ -26,16 +26,19 @@ class Staged:
     loaded: int
 
 
-def staged(pair: Pair, element_bytes: int, gpu: SharedMemory) -> Staged:
-    """The plan through the memory layout of the fewest wavefronts; what several registers hold is
+def staged(
+    pair: Pair, element_bytes: int, gpu: SharedMemory, memory: Linear | None = None
+) -> Staged:
+    """The plan through a memory layout, that of the fewest wavefronts unless given; what several registers hold is
     moved once, and stored by one warp."""
     start, end = (replace(h, registers=_pivots(h.registers)) for h in (pair.start, pair.end))
     whole = f2.identity(width_of(pair.tile))
     more = tuple(f2.complement(end.columns, whole))  # what nobody reads has its place all the same
     reader = replace(end, registers=end.registers + more)
-    memory = optimal_swizzle(
-        start.layout(pair.tile), reader.layout(pair.tile), element_bytes, gpu=gpu
-    )
+    if memory is None:
+        memory = optimal_swizzle(
+            start.layout(pair.tile), reader.layout(pair.tile), element_bytes, gpu=gpu
+        )
     stored, loaded = (split(h.layout(pair.tile).compose(memory)) for h in (start, end))
     idle = _idle(start)
     own = _masks(pair.start.registers), _masks(pair.end.registers)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from ..algebra.linear import Linear
@@ -97,6 +99,15 @@ class Fetched:
     constants: tuple[int, ...]
     same: tuple[int, ...]
     memory: Linear
+
+    @property
+    def is_added(self) -> bool:
+        """Whether no two of thread, index and register have a bit of the offset in common: a sum is what an exclusive
+        or is, and the register's part a constant of the instruction."""
+        parts = [
+            reduce(or_, given, 0) for given in (self.at.columns, self.start.columns, self.constants)
+        ]
+        return sum(parts) == reduce(or_, parts)
 
     def run(self, values: np.ndarray, index: np.ndarray) -> np.ndarray:
         """The elements that each thread's indices mean. values, index: by warp, lane and register."""
