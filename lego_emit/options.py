@@ -215,6 +215,14 @@ def _names(name: str, value: Any) -> list[str]:
     return [re.sub(r"\s*:\s*", ":", name) for name in names]
 
 
+def _arch(name: str, value: Any) -> str | None:
+    if value is not None and not (isinstance(value, str) and re.fullmatch(r"sm_\d+[af]?", value)):
+        raise OptionError(
+            f'{name} is {short_repr(value)}; write a GPU architecture such as "sm_90a"'
+        )
+    return value
+
+
 def _outputs(name: str, value: Any) -> tuple[str, ...]:
     names = value.replace(",", " ").split() if isinstance(value, str) else value or ()
     known = isinstance(names, list | tuple) and all(isinstance(n, str) for n in names)
@@ -562,6 +570,12 @@ class RenderOptions(_Checked):
         None,
         "Ranges of expressions of the kernel's own language that stand in the template as text.",
         check=_where,
+    )  # fmt: skip
+    arch: str | None = option(
+        None,
+        """The GPU that the kernel is for, as "sm_90a": what a template asks for and that GPU lacks is an
+        error. None refuses nothing.""",
+        ("Text", "sm_90a", "TEXT"), check=_arch,
     )  # fmt: skip
     sandboxed: bool = option(
         False, "Render in Jinja's sandbox, for a template of somebody else.", ("Flag",), check=_flag

@@ -133,6 +133,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
     builtins = INTRINSICS
     walks = "lego_emit.printers.walk_forms:CUDA"
     copies = "lego_emit.printers.copy_cuda:CopiesInCuda"
+    hopper = "lego_emit.printers.hopper_forms:CUDA"
     qualifiers, own_qualifiers = "LEGO_HOST_DEVICE constexpr", "LEGO_HOST_DEVICE"
     qualifiers_of_methods = qualifiers
     macros = OPENING

@@ -31,6 +31,7 @@ class HipPrinter(CudaPrinter):
     title = "HIP"
     extension = ".hip.h"
     copies = "lego_emit.printers.copy_cuda:CopiesInHip"
+    hopper = ""
     macros = OPENING
     reserved = CudaPrinter.reserved.union(HIP_WORDS)
     reserved_functions = CudaPrinter.reserved_functions.union(

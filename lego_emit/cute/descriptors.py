@@ -90,7 +90,7 @@ def layout_type(smem: Any, element_bits: int) -> LayoutType:
     Raises LayoutError where it is none of the four.
     """
     construct = LazyText("layout_type({}, {})", smem, element_bits)
-    return _TYPES[_parts(smem, element_bits, construct)[0].B]
+    return _TYPES[swizzled_parts(smem, element_bits, construct)[0].B]
 
 
 @brief
@@ -101,7 +101,7 @@ def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
     Raises LayoutError where it is none that TMA has.
     """
     construct = LazyText("tma_swizzle({}, {})", smem, element_bits)
-    swizzle, _ = _parts(smem, element_bits, construct, _TMA)
+    swizzle, _ = swizzled_parts(smem, element_bits, construct, tma=True)
     return _TMA.get((swizzle.B, swizzle.M, swizzle.S), TmaSwizzle.NONE)
 
 
@@ -152,7 +152,7 @@ def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
     construct = LazyText("make_gmma_desc({}, {}, {})", smem, element_bits, major)
     if not isinstance(major, str) or major not in ("K", "MN"):
         raise LayoutError(f'{construct}: no such major; write "K" or "MN"')
-    swizzle, plain = _parts(smem, element_bits, construct)
+    swizzle, plain = swizzled_parts(smem, element_bits, construct)
     if plain.rank != 2 or not plain.is_concrete:
         raise LayoutError(f"{construct}: give two modes, (M or N, K), of integer sizes and strides")
     if plain.dims[1] * element_bits % 256:
@@ -219,10 +219,10 @@ def _width(element_bits: Any, construct: object) -> int:
     return int(element_bits).bit_length() - 1
 
 
-def _parts(
-    smem: Any, element_bits: int, construct: object, more: Any = ()
+def swizzled_parts(
+    smem: Any, element_bits: int, construct: object, tma: bool = False
 ) -> tuple[Swizzle, Strided]:
-    """The swizzle of bytes (B, 4, 3), or another of `more`, and the strided layout below it."""
+    """The swizzle of bytes (B, 4, 3), or another that TMA has, and the strided layout below it."""
     width = _width(element_bits, construct)
     smem = smem if isinstance(smem, Block) else layout(smem)
     if isinstance(smem, Block) and not isinstance(smem, Strided | Swizzled):
@@ -233,7 +233,7 @@ def _parts(
     b, m, s = smem.swizzle.B, smem.swizzle.M + width - BITS, smem.swizzle.S
     if not b:
         return Swizzle(0, 4, 3), smem.layout
-    if not ((m, s) == (4, 3) and b <= 3) and (b, m, s) not in more:
+    if not ((m, s) == (4, 3) and b <= 3) and (not tma or (b, m, s) not in _TMA):
         raise LayoutError(
             f"{construct}: {smem.swizzle} of {element_bits} bits is S<{b},{m},{s}> of bytes, which "
             "no descriptor has; S<1,4,3>, S<2,4,3> and S<3,4,3> there are"

@@ -155,7 +155,7 @@ class Printer:
     notation: Notation = PYTHON
     names_greatest = False
     remark = ""
-    loops = switches = walks = steps = moves = ""
+    loops = switches = walks = steps = moves = hopper = ""
     nearest = -1
     has_views = has_packed = has_fits = has_hints = has_checks = names_limits = narrow_index = False
     holds_sizes = lazy_logic = True

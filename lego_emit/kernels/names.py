@@ -49,6 +49,8 @@ class Names(Kernel):
     assumptions: what the expressions that were printed rest on, as a header says it.
     """
 
+    arch: str | None = None
+
     def __init__(
         self,
         printer: Printer,

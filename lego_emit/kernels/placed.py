@@ -12,10 +12,11 @@ from ..algebra.bijection import symbols_in
 from ..algebra.block import Block
 from ..arith.context import bound
 from ..arith.expr import Cond, Expr
-from ..errors import TemplateError, did_you_mean
+from ..errors import TemplateError, did_you_mean, short_repr
 from ..numeric import is_integer, is_symbolic
 from ..trace.learn import learn_layout, product_of
 from ..trace.paths import here
+from . import hopper
 from .slices import Hints, parts_of, values_of_parts
 from .values import Kernel, Number, Several, Test, Value
 
@@ -168,6 +169,30 @@ class Placed:
     def functions(self) -> str:
         """The whole functions, NAME_apply and NAME_inv, as a file of the language has them."""
         return self._kernel.functions(self._layout, self._name)
+
+    def gmma_desc(self, address: Any, *index: Any, rows: Any, bits: int = 16) -> str:
+        """wgmma's descriptor, 64 bits, of the operand of rows x (256 / bits) elements from an index on, of a
+        tile (M or N, K, ..) of elements of so many bits. address: where shared memory holds the tile, 32
+        bits unsigned, a declared name or text of the kernel's own."""
+        made = hopper.operand(self._kernel, self._layout, rows, bits)
+        given = self._given(index, ".gmma_desc")
+        plain = Placed(self._kernel, made.plain, self._name)
+        return hopper.descriptor(
+            self._kernel, self._name, made, address, given, plain.apply(*given)
+        )
+
+    def gmma_major(self, rows: Any, bits: int = 16) -> str:
+        """The contiguous mode of the operands that gmma_desc describes, "K" or "MN"."""
+        return hopper.operand(self._kernel, self._layout, rows, bits).major
+
+    def tensor_map(self, tile: Any, bits: int = 16) -> hopper.Map:
+        """What TMA needs to copy tiles of this layout of global memory, its last two axes, to or from
+        shared memory. tile: the layout there, of elements of so many bits."""
+        if not isinstance(tile, Placed):
+            raise TemplateError(
+                f"{self._name}.tensor_map takes a layout of shared memory, and {short_repr(tile)} is none"
+            )
+        return hopper.mapped(self._kernel, self._name, self._layout, tile._layout, bits)
 
     def _several(
         self, make: Callable[[], Any], said: str, count: int, given: Sequence[Value]

@@ -71,6 +71,7 @@ def render(text: str | Path, target: str = registry.DEFAULT, **context: Any) -> 
         options.ranges or {},
         options.where or {},
     )
+    kernel.arch = options.arch
     file = text if isinstance(text, Path) else None
     environment = _environment(file, options.sandboxed)
     environment.globals[KERNEL] = kernel

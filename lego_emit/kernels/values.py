@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from ..algebra.block import Block
 from ..arith.context import bound
+from ..emit.printer import Printer
 from ..errors import LegoError, TemplateError, short_repr
 from ..numeric import is_integer
 from ..trace.walks import step_between
@@ -21,7 +22,10 @@ MOST = 2**20  # the greatest alignment that is looked for
 
 
 class Kernel(Protocol):
-    """What values ask of the rendering that they belong to."""
+    """What values ask of the rendering that they belong to. arch: the GPU that is said, as sm_90a."""
+
+    printer: Printer
+    arch: str | None
 
     def expression(self, value: Value) -> str:
         """A value as the language's text."""
