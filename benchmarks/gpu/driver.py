@@ -5,12 +5,20 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from ctypes import byref, c_char_p, c_float, c_int, c_size_t, c_uint, c_uint64, c_void_p
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-REGISTERS, LOCAL_BYTES = 4, 3  # CU_FUNC_ATTRIBUTE_..
+REGISTERS, LOCAL_BYTES, MOST_SHARED = 4, 3, 8  # CU_FUNC_ATTRIBUTE_..
+MULTIPROCESSORS = 16  # CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT
+MAP_BYTES, MAP_ALIGNMENT, PROMOTED = (
+    128,
+    64,
+    3,
+)  # of CUtensorMap; CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+MAP_TYPES = {8: 0, 16: 1, 32: 2, 64: 4}  # CU_TENSOR_MAP_DATA_TYPE_UINT..
 NON_BLOCKING, RELAXED = 1, 2  # CU_STREAM_NON_BLOCKING, CU_STREAM_CAPTURE_MODE_RELAXED
 SM_CLOCK = 1  # NVML_CLOCK_SM
 SOLVER = "libcusolver.so"
@@ -46,6 +54,7 @@ class Gpu:
         name = ctypes.create_string_buffer(100)
         self._do("cuDeviceGetName", name, c_int(100), device)
         self.name = name.value.decode()
+        self._device = device
         self._do("cuDevicePrimaryCtxRetain", byref(context), device)
         self._do("cuCtxSetCurrent", context)
         self._do("cuStreamCreate", byref(self._stream), c_uint(NON_BLOCKING))
@@ -55,6 +64,13 @@ class Gpu:
         self._nvml, self._handle = loaded(management), c_void_p()
         self._ask("nvmlInit_v2")
         self._ask("nvmlDeviceGetHandleByIndex_v2", c_uint(0), byref(self._handle))
+
+    @cached_property
+    def multiprocessors(self) -> int:
+        """How many it has."""
+        count = c_int()
+        self._do("cuDeviceGetAttribute", byref(count), c_int(MULTIPROCESSORS), self._device)
+        return count.value
 
     def _do(self, name: str, *arguments: Any) -> None:
         code = getattr(self._cuda, name)(*arguments)
@@ -153,13 +169,36 @@ class Gpu:
         self._do("cuFuncGetAttribute", byref(found), c_int(which), function)
         return found.value
 
+    def tensor_map(self, at: int, made: Any) -> Any:
+        """A CUtensorMap of memory. made: dims, strides, box and swizzle, as cute.TensorMap has them."""
+        room = (ctypes.c_char * (MAP_BYTES + MAP_ALIGNMENT))()
+        found = (ctypes.c_char * MAP_BYTES).from_buffer(
+            room, -ctypes.addressof(room) % MAP_ALIGNMENT
+        )
+        rank = len(made.dims)
+        dims, strides = (c_uint64 * rank)(*made.dims), (c_uint64 * rank)(*made.strides)
+        box, steps = (c_uint * rank)(*made.box), (c_uint * rank)(*[1] * rank)
+        kind, swizzle = c_int(MAP_TYPES[made.element_bits]), c_int(made.swizzle)
+        given = byref(found), kind, c_uint(rank), c_uint64(at), dims, strides, box, steps
+        self._do("cuTensorMapEncodeTiled", *given, c_int(0), swizzle, c_int(PROMOTED), c_int(0))
+        return found
+
+    def allow_shared(self, function: c_void_p, size: int) -> None:
+        """So many bytes of dynamic shared memory."""
+        self._do("cuFuncSetAttribute", function, c_int(MOST_SHARED), c_int(size))
+
     def launch(
-        self, function: c_void_p, grid: Sizes, block: Sizes, arguments: Sequence[Any]
+        self,
+        function: c_void_p,
+        grid: Sizes,
+        block: Sizes,
+        arguments: Sequence[Any],
+        shared: int = 0,
     ) -> None:
-        """In the stream; arguments: ctypes' numbers."""
+        """In the stream; arguments: ctypes' numbers; shared: bytes of dynamic shared memory."""
         sizes = [c_uint(n) for part in (grid, block) for n in (*part, *[1] * (3 - len(part)))]
         passed = (c_void_p * (len(arguments) + 1))(*(ctypes.addressof(a) for a in arguments))
-        self._do("cuLaunchKernel", function, *sizes, c_uint(0), self._stream, passed, None)
+        self._do("cuLaunchKernel", function, *sizes, c_uint(shared), self._stream, passed, None)
 
     def graph(self, run: Callable[[], None]) -> c_void_p:
         """What run() does in the stream, to be launched at once."""

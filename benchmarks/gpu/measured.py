@@ -16,10 +16,12 @@ from programs import (
     Experiment,
     Launch,
     LocalMemoryError,
+    Mapped,
     Solver,
     Source,
     Step,
     TorchCopy,
+    TorchProduct,
     Way,
     error_of,
     prepared,
@@ -45,6 +47,8 @@ class GpuMachine:
         self._buffers: dict[str, int] = {}
         self._kinds: Mapping[str, tuple[int, Any]] = {}
         self._views: dict[Any, Any] = {}
+        self._maps: dict[Any, Any] = {}
+        self._allowed: set[Any] = set()
 
     def hold(self, buffers: Mapping[str, tuple[int, Any]]) -> None:
         """As Machine says."""
@@ -79,12 +83,42 @@ class GpuMachine:
             if isinstance(step, TorchCopy):
                 self._copy_by_torch(step)
                 continue
-            given = [
-                c_uint64(self._buffers[a]) if isinstance(a, str) else PASSED[type(a)](a.item())
-                for a in step.arguments
-            ]
+            if isinstance(step, TorchProduct):
+                self._multiply_by_torch(step)
+                continue
+            given = [self._passed(a) for a in step.arguments]
             kernel = self._function(step.source, step.kernel)
-            self.gpu.launch(kernel, step.grid or (self.blocks,), step.block, given)
+            if step.shared and (step.source, step.kernel) not in self._allowed:
+                self.gpu.allow_shared(kernel, step.shared)
+                self._allowed.add((step.source, step.kernel))
+            grid = step.grid or (self.blocks,)
+            grid = tuple(n or self.gpu.multiprocessors for n in grid)
+            self.gpu.launch(kernel, grid, step.block, given, step.shared)
+
+    def _passed(self, argument: Any) -> Any:
+        """An argument of a launch as ctypes has it."""
+        if isinstance(argument, str):
+            return c_uint64(self._buffers[argument])
+        if not isinstance(argument, Mapped):
+            return PASSED[type(argument)](argument.item())
+        key = argument, self._buffers[argument.buffer]
+        if key not in self._maps:
+            self._maps[key] = self.gpu.tensor_map(key[1], argument.made)
+        return self._maps[key]
+
+    def _multiply_by_torch(self, step: TorchProduct) -> None:
+        """In the stream. Raises ImportError where PyTorch is missing."""
+        import torch
+
+        places = tuple(self._buffers[name] for name in (step.to, step.a, step.b))
+        if (step, places) not in self._views:
+            kind = torch.float16 if step.kind == "f16" else torch.bfloat16
+            to, a, b = (matrix(at, step.n).view(kind) for at in places)
+            a = a if step.majors[0] == "K" else a.t()
+            self._views = {(step, places): (to, a, b.t() if step.majors[1] == "K" else b)}
+        to, a, b = self._views[step, places]
+        with torch.cuda.stream(torch.cuda.ExternalStream(self.gpu.stream)):
+            torch.mm(a, b, out=to)
 
     def _copy_by_torch(self, step: TorchCopy) -> None:
         """In the stream. Raises ImportError where PyTorch is missing."""
@@ -118,6 +152,11 @@ class GpuMachine:
         if local and way.is_ours:
             raise LocalMemoryError(f"{way.name}: {local} bytes of local memory")
         return max(self.gpu.attribute(f, REGISTERS) for f in functions), local
+
+
+def matrix(at: int, n: int) -> Any:
+    """Memory as an n x n tensor of 16 bits."""
+    return viewed(at, (n, 1), TorchCopy("", "", 2, (n, n), (n, 1)))
 
 
 def viewed(at: int, strides: Sequence[int], step: TorchCopy) -> Any:
@@ -162,7 +201,9 @@ def rows_of(
             now = (number + k) % count
             way, row = experiment.ways[now], rows[now]
             machine.do(way.restored)
-            gpu.flush()
+            machine.do(experiment.flushed)
+            if not experiment.flushed:
+                gpu.flush()
             gpu.record(start)
             if way.name in graphs:
                 gpu.launch_graph(graphs[way.name])

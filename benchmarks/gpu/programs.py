@@ -16,7 +16,8 @@ import numpy as np
 
 HERE = Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples" / "kernels"
-FLAGS = ("-std=c++17", "-O3", "-arch=sm_90", "-Xptxas", "-v")
+FLAGS = ("-std=c++17", "-O3", "-Xptxas", "-v")
+SERIALIZED = re.compile(r"\(C751[24]\).*")  # what ptxas says of wgmma that waits for each other
 
 Sizes = tuple[int, ...]
 
@@ -33,7 +34,8 @@ class Source:
     """A file of CUDA C, or a template of an example with layouts in place of those of its layouts.py.
 
     name: of the cubin; path: of the file or the template; defines: of the preprocessor; settings: what
-    layouts(*settings) of layouts.py takes, texts being names of that file; names: of its results.
+    layouts(*settings) of layouts.py takes, texts being names of that file; names: of its results; arch:
+    of the GPU.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Source:
     flags: tuple[str, ...] = ()
     settings: tuple[Any, ...] = ()
     names: tuple[str, ...] = ()
+    arch: str = "90"
 
     @property
     def is_ours(self) -> bool:
@@ -100,6 +103,7 @@ def build(source: Source, folder: Path) -> Built:
     command = [
         "nvcc",
         *FLAGS,
+        f"-gencode=arch=compute_{source.arch},code=sm_{source.arch}",
         *source.flags,
         f"-I{source.path.parent}",
         "-cubin",
@@ -110,6 +114,8 @@ def build(source: Source, folder: Path) -> Built:
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"nvcc refuses {text}:\n{done.stderr[:4000]}")
+    if waits := SERIALIZED.search(done.stderr):
+        sys.exit(f"{text}: {waits[0]}")
     return Built(source, cubin, resources(done.stderr))
 
 
@@ -150,14 +156,24 @@ def build_all(sources: Sequence[Source], folder: Path, jobs: int) -> list[Built]
 
 
 @dataclass(frozen=True)
+class Mapped:
+    """A tensor map of a buffer, as an argument. made: lego_emit's cute.TensorMap, of numbers."""
+
+    buffer: str
+    made: Any
+
+
+@dataclass(frozen=True)
 class Launch:
-    """A kernel's launch. arguments: names of buffers, and NumPy's numbers."""
+    """A kernel's launch. grid: () fills the machine, (0,) has a block for each multiprocessor; arguments:
+    names of buffers, tensor maps of them, and NumPy's numbers; shared: bytes of dynamic shared memory."""
 
     source: Source
     kernel: str
     grid: Sizes
     block: Sizes
     arguments: tuple[Any, ...]
+    shared: int = 0
 
 
 @dataclass(frozen=True)
@@ -188,7 +204,20 @@ class TorchCopy:
     strides: Sizes
 
 
-Step = Launch | Copy | Solver | TorchCopy
+@dataclass(frozen=True)
+class TorchProduct:
+    """PyTorch's product of n x n matrices, which is cuBLAS's: to = a b^T. kind: "f16" or "bf16"; majors: of
+    a and b, "K" where K is contiguous."""
+
+    to: str
+    a: str
+    b: str
+    n: int
+    kind: str
+    majors: str
+
+
+Step = Launch | Copy | Solver | TorchCopy | TorchProduct
 
 
 @dataclass(frozen=True)
@@ -217,7 +246,8 @@ class Experiment:
     buffers: sizes in elements, with types; prepare: steps that fill them and compute what is wanted;
     compared(way): steps that compare its result into the buffer "found"; allowed: the largest error,
     relative to the largest value wanted; uploaded: arrays that are copied there first; poison: the word
-    that a result is filled with before it is compared, and first: steps after that.
+    that a result is filled with before it is compared, and first: steps after that; flushed: steps that
+    bring other data into the cache before a run, in place of writing so much.
     """
 
     name: str
@@ -231,10 +261,11 @@ class Experiment:
     uploaded: Mapping[str, np.ndarray] = field(default_factory=dict)
     poison: int = 0x7FFDDEAD  # a NaN
     first: tuple[Step, ...] = ()
+    flushed: tuple[Step, ...] = ()
 
     def kernels(self) -> dict[Source, list[str]]:
         """What has to be compiled, and the kernels of it that are launched."""
-        steps = [support("fill_words"), *self.first, *self.prepare]
+        steps = [support("fill_words"), *self.first, *self.prepare, *self.flushed]
         for way in self.ways:
             steps += [*way.steps, *self.compared(way)]
         found: dict[Source, dict[str, None]] = {}

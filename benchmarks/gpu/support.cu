@@ -73,6 +73,68 @@ extern "C" __global__ void permuted(const unsigned char* from, unsigned char* to
   }
 }
 
+#ifdef __CUDACC__
+// -- products of 16 bits, by a GPU's own conversions --
+
+// What a cache holds after it: the words, and none that are still to be written back.
+extern "C" __global__ void read_words(const unsigned* from, Index count, unsigned* to) {
+  unsigned sum = 0;
+  EACH(i, count) sum += from[i];
+  if (sum == 0xdeadbeef) *to = sum;
+}
+
+// The upper half of a float, or a half.
+__device__ __forceinline__ float widened(unsigned short bits, int is_upper) {
+  float found;
+  if (is_upper) {
+    found = __uint_as_float(static_cast<unsigned>(bits) << 16);
+  } else {
+    asm("cvt.f32.f16 %0, %1;" : "=f"(found) : "h"(bits));
+  }
+  return found;
+}
+
+// From -1 to 1.
+extern "C" __global__ void fill_halves(unsigned short* to, Index count, Index seed, int is_upper) {
+  EACH(i, count) {
+    const float value = static_cast<float>(static_cast<int>(random_word(i, seed) >> 8) - (1 << 23)) * (1.0f / (1 << 23));
+    if (is_upper) {
+      to[i] = static_cast<unsigned short>(__float_as_uint(value) >> 16);
+    } else {
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to[i]) : "f"(value));
+    }
+  }
+}
+
+// c = a b^T of n x n, in float32: tiles of 32 x 32, four rows a thread. Strides: of a row and along K.
+extern "C" __global__ void product_of_halves(const unsigned short* a, const unsigned short* b, float* c, Index n, Index row_a, Index along_a, Index row_b, Index along_b, int is_upper) {
+  __shared__ float tile_a[32][33], tile_b[32][33];
+  const Index x = threadIdx.x % 32, y = threadIdx.x / 32, tiles = n / 32;
+  for (Index tile = blockIdx.x; tile < tiles * tiles; tile += gridDim.x) {
+    const Index i = tile / tiles * 32, j = tile % tiles * 32;
+    float sum[4] = {};
+    for (Index k = 0; k < n; k += 32) {
+      for (Index r = y; r < 32; r += 8) {
+        tile_a[r][x] = widened(a[(i + r) * row_a + (k + x) * along_a], is_upper);
+        tile_b[r][x] = widened(b[(j + r) * row_b + (k + x) * along_b], is_upper);
+      }
+      __syncthreads();
+      for (int s = 0; s < 32; ++s)
+        for (int r = 0; r < 4; ++r) sum[r] += tile_a[y + 8 * r][s] * tile_b[x][s];
+      __syncthreads();
+    }
+    for (int r = 0; r < 4; ++r) c[(i + y + 8 * r) * n + j + x] = sum[r];
+  }
+}
+
+extern "C" __global__ void compare_halves(const unsigned short* got, const float* wanted, Index count, double* found, int is_upper) {
+  compare<float>(count, found, [=](Index i, double& a, double& b) {
+    a = static_cast<double>(widened(got[i], is_upper));
+    b = static_cast<double>(wanted[i]);
+  });
+}
+#endif
+
 // -- alignment --
 
 // The first row and the first column of (n + 1) x (n + 1) scores.
