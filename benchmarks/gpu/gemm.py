@@ -1,4 +1,4 @@
-"""C = A B^T in half precision by wgmma and TMA, from layouts, beside cuBLAS (as PyTorch calls it)."""
+"""C = A B^T in half precision, by wgmma and TMA and by mma.sync, from layouts, beside cuBLAS (as PyTorch calls it)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import EXAMPLES, Experiment, Launch, Mapped, Source, Step, TorchProduct, Way, support
+from programs import (
+    EXAMPLES,
+    Experiment,
+    Launch,
+    Mapped,
+    Source,
+    Step,
+    TorchProduct,
+    Way,
+    of_example,
+    support,
+)
 
 SIZES = (2048, 4096, 8192)
 CASES = (("f16", "KK"), ("bf16", "KK"), ("f16", "KM"), ("f16", "MK"), ("f16", "MM"))
@@ -20,6 +31,7 @@ NAMES = "A B C shared_a shared_b shared_c programs held".split()
 ALLOWED = {"f16": 2.0**-11, "bf16": 2.0**-8}  # of the largest value: half of its last place
 CACHE = 1 << 26  # words that are read, so that the cache holds nothing of the matrices
 FOLDER = EXAMPLES / "hopper_matmul"
+OLDER, OLDER_TILE, OLDER_THREADS = of_example("tensor_core_matmul"), 128, 128  # for sm_80
 
 
 @cache
@@ -101,6 +113,11 @@ def experiment(
         Way("ours" if k == 0 else f"ours_{one.name}", (launch(one, (n, n, n)),), "c")
         for k, one in enumerate(sources)
     ]
+    if (kind, majors) == CASES[0]:
+        grid, given = (n // OLDER_TILE,) * 2, ("a", "b", "c", *map(np.int32, (n, n, n)))
+        ways.append(
+            Way("ours_mma_sync", (Launch(OLDER, "matmul", grid, (OLDER_THREADS,), given),), "c")
+        )
     if torch:
         ways.append(Way("cublas", (TorchProduct("c", "a", "b", n, kind, majors),), "c"))
     buffers = {name: (n * n, np.uint16) for name in "abc"} | {"wanted": (n * n, np.float32)}

@@ -184,7 +184,8 @@ def make_tensor_map(tensor: Any, tile: Any, element_bits: int) -> TensorMap:
     modes = [axis - given.rank + 2 for axis in order]
     box = _box(plain, modes, element_bits, swizzle, construct)
     placed = dict(zip(modes, box, strict=True))
-    boxes = tuple(product(*(range(0, n, placed[k]) for k, n in enumerate(sizes))))
+    rows, columns = (range(0, n, placed[k]) for k, n in enumerate(sizes))
+    boxes = tuple(product(rows, columns))
     _check_starts(plain, boxes, element_bits, swizzle, construct)
     whole = (*box, *(1 for _ in dims[2:]))
     return TensorMap(element_bits, dims, tuple(nbytes), whole, swizzle, terms, given.rank, boxes)
@@ -257,7 +258,8 @@ def _check_starts(
 ) -> None:
     """Raises LayoutError where a box would begin within a pattern of the swizzle."""
     pattern = {TmaSwizzle.NONE: 128, TmaSwizzle.B32: 256, TmaSwizzle.B64: 512}.get(swizzle, 1024)
-    for place, *stage in product(boxes, *map(range, plain.dims[2:])):
+    stages: Any = product(*map(range, plain.dims[2:]))
+    for place, stage in product(boxes, stages):
         start = plain.apply(*place, *stage) * bits // 8
         if start % pattern:
             raise LayoutError(

@@ -1,20 +1,33 @@
 """Tiles of three matrices, who holds what of them, and the tiles in shared memory without conflicts."""
 
-from lego_emit import GroupBy, Linear, Row, TileBy, cute, hardware, optimal_swizzle, symbols
+from lego_emit import (
+    GroupBy,
+    Linear,
+    Row,
+    TileBy,
+    catalogue,
+    cute,
+    hardware,
+    optimal_swizzle,
+    symbols,
+)
 
 M, N, K = symbols("M N K")
-BM, BN, BK = 128, 128, 64
+BM, BN, BK = 128, 128, 32
+STAGES, GROUP = 3, 8
 
 A = TileBy([M // BM, K // BK], [BM, BK]).OrderBy(Row(M, K))
 B = TileBy([N // BN, K // BK], [BN, BK]).OrderBy(Row(N, K))
 C = TileBy([M // BM, N // BN], [BM, BN]).OrderBy(Row(M, N))
+programs = catalogue["triton.grouped"](M // BM, N // BN, GROUP)
+ring = Row(STAGES)  # of tiles of A and B
 
 # Four warps, two by two, of mma.m16n8k16: two along n for each ldmatrix of four matrices.
 atom = cute.MMAAtom.of(hardware.mma("a"), hardware.mma("b"), hardware.mma("c", bits=32))
 mma = cute.make_tiled_mma(atom, (2, 2, 1), (32, 32, 16))
 matrices_a = cute.make_tiled_copy_A(cute.ldmatrix(4), mma)
 matrices_b = cute.make_tiled_copy_B(cute.ldmatrix(4), mma)
-vectors = cute.make_tiled_copy("(16,8):(8,1)", "(1,8):(8,1)")  # 16 bytes a thread, along k
+vectors = cute.make_tiled_copy("(32,4):(4,1)", "(1,8):(8,1)")  # 16 bytes a thread, along k
 vectors_c = cute.make_tiled_copy("(8,16):(16,1)", "(1,8):(8,1)")  # and along n
 
 # (thread, element of an instruction, instructions..) to the coordinates in a tile.

@@ -42,3 +42,10 @@ inline void multiply(float& d0, float& d1, float& d2, float& d3, unsigned a0, un
   }
   __syncthreads();
 }
+
+inline void copy_vector(__half* to, const __half* from) { std::memcpy(to, from, 16); }
+
+inline void copies_commit() {}
+
+template <int last>
+void copies_wait() {}
