@@ -42,6 +42,7 @@ class CppPrinter(CxxPrinter):
 
     name = "cpp"
     aliases = ("c++", "cxx")
+    related = ("sycl",)
     title = "C++"
     extension = ".hpp"
     default_namespace = "lego"

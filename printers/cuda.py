@@ -98,6 +98,7 @@ class CudaPrinter(FillPrinter, CxxPrinter):
 
     name = "cuda"
     aliases = ("cu",)
+    related = ("cutlass",)
     title = "CUDA C"
     extension = ".cuh"
     notation = replace(C, most={31: "INT_MAX", 63: "LLONG_MAX", 32: "UINT_MAX", 64: "ULLONG_MAX"})

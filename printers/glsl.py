@@ -119,6 +119,7 @@ class GlslPrinter(ShaderPrinter):
     switches = "lego_emit.printers.switch_forms:GLSL"
     copies = "lego_emit.printers.copy_shaders:CopiesInGlsl"
     name = "glsl"
+    related = ("opengl", "vulkan", "spirv", "webgl")
     title = "GLSL"
     extension = ".glsl"
     declaration = "{T} {name} = {expr};"

@@ -28,6 +28,7 @@ class HipPrinter(CudaPrinter):
 
     name = "hip"
     aliases = ()
+    related = ("rocm",)
     title = "HIP"
     extension = ".hip.h"
     copies = "lego_emit.printers.copy_cuda:CopiesInHip"

@@ -166,6 +166,7 @@ class JavaScriptPrinter(Printer):
     copies = "lego_emit.printers.copy_javascript:CopiesInJavaScript"
     name = "javascript"
     aliases = ("js",)
+    related = ("node", "nodejs", "ts", "typescript")
     title = "JavaScript"
     extension = ".mjs"
     hexadecimal = True

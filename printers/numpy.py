@@ -42,6 +42,7 @@ class NumpyPrinter(PythonPrinter):
     where, rounds = "np.where", "range"  # what chooses elements, and what counts rounds
     cost = LATENCY
     aliases = ("np",)
+    related = ("jax", "pytorch", "torch", "cupy")
     title = "NumPy"
     types = {"int32": "int32", "int64": "int64"}
     default_index = ("int32", "int64")

@@ -71,6 +71,7 @@ class PythonPrinter(Printer):
     switches = "lego_emit.printers.switch_forms:PYTHON"
     name = "python"
     aliases = ("py",)
+    related = ("numba",)
     title = "Python"
     cost = Cost("python", margin=1.5, hoisted=1)  # an interpreter takes about as long for each
     extension = ".py"

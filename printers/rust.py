@@ -130,6 +130,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     """Rust's spellings. rust_layout lays the lines out as rustfmt does."""
 
     name, aliases, title = "rust", ("rs",), "Rust"
+    related = ("wasm", "webassembly")
     loops = "lego_emit.printers.loop_forms:RUST"
     switches = "lego_emit.printers.switch_forms:RUST"
     walks = "lego_emit.printers.walk_forms:RUST"

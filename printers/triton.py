@@ -71,6 +71,7 @@ class TritonPrinter(NumpyPrinter):
     name = "triton"
     where, rounds = "tl.where", "tl.static_range"
     aliases = ()
+    related = ()
     title = "Triton"
     types = {"int32": "tl.int32", "int64": "tl.int64"}
     caches_tables = False

@@ -107,6 +107,7 @@ class WgslPrinter(ShaderPrinter):
     switches = "lego_emit.printers.switch_forms:WGSL"
     copies = "lego_emit.printers.copy_shaders:CopiesInWgsl"
     name = "wgsl"
+    related = ("webgpu",)
     title = "WGSL"
     extension = ".wgsl"
     doc = "///"

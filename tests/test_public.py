@@ -134,7 +134,7 @@ def test_a_wrong_name_has_a_nearest(ask, words):
         ("wasm", "Did you mean 'rust'?"),
         ("numba", "Did you mean 'python'?"),
         ("pytorch", "Did you mean 'numpy'?"),
-        ("webgl", "wgsl is for WebGPU, glsl for OpenGL 4.5 and Vulkan"),
+        ("webgl", "Did you mean 'glsl'?"),
         ("rsut", "Did you mean 'rust'?"),
     ],
 )

@@ -54,7 +54,7 @@ class Printer:
     a table.
 
     Attributes:
-        name, aliases: what `target=` takes.
+        name, aliases: what `target=` takes; related: names of others that run its text, which suggest it.
         title: the language's name for people.
         extension: of the emitted file, with the dot.
         types: index type -> spelling; one that is absent is refused. The common ones are there by
@@ -123,6 +123,7 @@ class Printer:
 
     name = ""
     aliases: tuple[str, ...] = ()
+    related: tuple[str, ...] = ()
     title = ""
     extension = ""
     types: Mapping[str, str] = {}

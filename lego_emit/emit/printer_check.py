@@ -17,7 +17,7 @@ from .printer import Op, Printer
 
 TABLES = ("types", "ops", "typed_ops", "helpers", "index_names")
 COLLECTIONS = (
-    *("aliases", "default_index", "kernel_types", "truths", "comments", "reserved"),
+    *("aliases", "related", "default_index", "kernel_types", "truths", "comments", "reserved"),
     *("reserved_functions", "builtins", "taken_namespaces"),
 )
 # What each form is given beside the operands, which are numbered.

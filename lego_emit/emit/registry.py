@@ -14,12 +14,6 @@ from .printer import Printer
 GROUP = "lego_emit.printers"
 
 DEFAULT = "cuda"  # the target where none is named
-# What has no printer of its own, and the target whose text it takes.
-RELATED = {
-    "cutlass": "cuda", "jax": "numpy", "node": "javascript", "numba": "python", "opengl": "glsl", "pytorch": "numpy",
-    "rocm": "hip", "spirv": "glsl", "sycl": "cpp", "torch": "numpy", "ts": "javascript", "typescript": "javascript",
-    "vulkan": "glsl", "wasm": "rust", "webassembly": "rust", "webgpu": "wgsl",
-}  # fmt: skip
 
 
 def targets() -> list[str]:
@@ -75,11 +69,10 @@ def _printer(name: str, given: str) -> Printer:
     aliases = {alias: n for n, found in known.items() for alias in found.aliases}
     if name in aliases:
         return known[aliases[name]]
-    related = RELATED.get(name)
-    hint = f" Did you mean {related!r}?" if related else did_you_mean(name, names)
-    hint = hint or did_you_mean(name, aliases)
-    if name == "webgl":
-        hint = " WebGL's GLSL has no printer; wgsl is for WebGPU, glsl for OpenGL 4.5 and Vulkan"
+    related = [n for n, found in known.items() if name in found.related]
+    hint = did_you_mean(name, names) or did_you_mean(name, aliases)
+    if related:
+        hint = f" Did you mean {related[0]!r}?"
     if name == "all":
         hint = " Call generate() for each; 'all' is the command line's: lego-emit generate -t all"
     raise TargetError(f"no target {given!r}; installed: {', '.join(names)}.{hint}")
