@@ -65,6 +65,14 @@ def pairs() -> Iterator[Case]:
             a, b = rows(shape, vector, warps), columns(shape, vector, warps)
             yield Case("rows to columns", a, b, size)
             yield Case("rows to mma c", a, fragment("c", shape, warps, 32), size)
+    for shape in (
+        (32, 128),
+        (64, 32),
+        (128, 32),
+        (128, 64),
+    ):  # with the squares above Fig. 2 of the paper
+        warps = warps_of(shape[0] * shape[1])
+        yield Case("rows to columns", rows(shape, 16, warps), columns(shape, 16, warps), 1)
     for size in (1, 2, 4):
         for shape, warps in (((16, 64), 1), ((64, 64), 4)):
             c = fragment("c", shape, warps, 32)
