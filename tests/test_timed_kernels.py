@@ -26,6 +26,7 @@ MODULES = (
     "factorization",
     "stencils",
     "copies",
+    "gemm",
 )
 
 # Small sizes of each part, and the options that they need.
@@ -111,6 +112,15 @@ def test_copies_and_what_they_are_compared_with(parts):
         assert np.array_equal(unit.plan.run(given, sizes), wanted)
         assert parts["copies"].blocks_of(one, 2) > 1
         assert len(parts["copies"].experiment(one, 240, 2, "uint16").ways) == 2
+
+
+def test_products_fit_a_multiprocessor(parts):
+    (first, *_) = parts["gemm"].experiments((2048,), torch=False)
+    ours, older = (way.steps[0] for way in first.ways)
+    assert ours.grid == (0,) and ours.block == (384,) and ours.shared == 229_376 <= 227 << 10
+    assert [one.buffer for one in ours.arguments[:3]] == ["a", "b", "c"]
+    assert [one.made.dims for one in ours.arguments[:3]] == [(2048, 2048)] * 3
+    assert older.grid == (16, 16) and older.shared == 0
 
 
 @pytest.mark.deep

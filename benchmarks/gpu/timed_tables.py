@@ -19,13 +19,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
 import counted_tables as counted  # noqa: E402
+import gemm_tables as gemm  # noqa: E402
 import tutorial_tables as tutorials  # noqa: E402
 from plot import bars  # noqa: E402
 from table import table  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "h100" / "kernels"
 GENERATED = ROOT / "benchmarks" / "results" / "kernels" / "README.md"
-PARTS = ("transposition", "needleman_wunsch", "lud", "stencils", "copies", "triton")
+PARTS = ("transposition", "needleman_wunsch", "lud", "stencils", "copies", "triton", "gemm")
 COPIES = {
     "transposed": "transposition",
     "channels_last": "NCHW to NHWC",
@@ -54,7 +55,7 @@ TABLE_V = {
 def name_of(row: Mapping[str, Any]) -> str:
     """The experiment, with the bytes of an element where it was done for several, or with the type."""
     name = row["experiment"]
-    if "config" in row:
+    if "config" in row or row["type"] in ("f16", "bf16"):
         return f"{name}_{row['type']}"
     if not name.startswith("copy_"):
         return name
@@ -70,10 +71,15 @@ class Times:
         self._ms = {
             (name_of(row), row["size"], row["way"]): median(map(median, row["ms"])) for row in rows
         }
+        self._errors = {(name_of(row), row["size"], row["way"]): row["max_error"] for row in rows}
 
     def ms(self, experiment: str, size: int, *ways: str) -> float:
         """Of the fastest of these ways."""
         return min(self._ms[experiment, size, way] for way in ways)
+
+    def error(self, experiment: str, size: int, way: str) -> float:
+        """The largest, relative to the largest value wanted."""
+        return self._errors[experiment, size, way]
 
     def sizes(self, experiment: str) -> list[int]:
         """In the order of the results."""
@@ -127,7 +133,7 @@ def claims(times: Times) -> Iterator[Claim]:
     yield from _of_lud(times)
     yield from _of_stencils(times)
     yield from _of_copies(times)
-    yield from (Claim(*one) for one in tutorials.claims(times))
+    yield from (Claim(*one) for part in (tutorials, gemm) for one in part.claims(times))
 
 
 def _of_transposition(times: Times) -> Iterator[Claim]:
@@ -502,6 +508,7 @@ TABLES: dict[str, Callable[[Times], str]] = {
     "papers stencils": papers_stencils,
     "numbers": numbers,
     "copies": copies,
+    "gemm": gemm.products,
     "triton rows": tutorials.rows,
     "triton products": tutorials.products,
     "triton teraflops": tutorials.teraflops,
@@ -624,5 +631,6 @@ CHARTS: dict[str, Callable[[Times], str]] = {
     "needleman_wunsch": chart_needleman_wunsch,
     "lud": chart_lud,
     "stencils": chart_stencils,
+    "gemm": gemm.chart,
     "rooflines": lambda times: counted.chart(counted.Counts(), _copied(times)),
 }
