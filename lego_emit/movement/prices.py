@@ -11,7 +11,7 @@ WAYS = (SHUFFLES, MEMORY)
 WAVEFRONT, SHUFFLE, SELECT, OPERATION = 1.0, 1.0, 0.5, 0.5
 WAIT, WAIT_WARP = 16.0, 6.0  # at a barrier of a block; of a warp, for its own stores
 PACK = 0.5  # an element of 2 bytes goes into a word and out of it; of 1 byte, three times that
-EXTRACT = 2.25  # an element that a number of the thread's picks out of a word: four operations and more
+EXTRACT = 2.25  # an element that a number of the thread's picks out of a word
 FULLEST = 3.5  # wavefronts of a load of 32 words at random: what the fullest bank has on average
 
 
