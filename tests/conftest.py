@@ -76,7 +76,8 @@ TARGETS = sorted(
 )
 
 
-NEAR = ("hip", "metal", "numpy", "opencl", "triton", "wgsl")  # a printer of another's kind
+# A printer of another's kind, or the like of one that the quick run has.
+NEAR = ("hip", "julia", "metal", "mlir", "numpy", "opencl", "triton", "wgsl")
 CASES = {"cases", "all_cases"}
 TOOLCHAINS = {"toolchain", "toolchain_of", "triton", "need"}
 

@@ -9,6 +9,7 @@ from math import inf
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from marks import rest_slow
 from nested import as_tuple, cost, meaning, wire
 
 from lego_emit.lower.assembler import Assembler
@@ -169,7 +170,7 @@ SWIZZLED_BRICKS = (
 )
 
 
-@pytest.mark.parametrize("width", [31, 53, 63])
+@pytest.mark.parametrize("width", rest_slow([31, 53, 63], 20))
 @pytest.mark.parametrize(
     ("wiring", "most"),
     [
@@ -237,20 +238,23 @@ def _in_order(node, seen):
 
 @pytest.mark.parametrize(
     ("wiring", "width", "most"),
-    [
-        (moved_by_digits([3, 4, 5, 0, 1, 2]), 64, 15),  # 8 x 8 transposed: three delta swaps
-        (moved_by_digits([2, 3, 0, 1]), 31, 10),  # 4 x 4
-        (moved_by_digits([2, 0, 1]), 31, 11),
-        (moved_by_digits([1, 2, 3, 4, 0]), 32, 20),  # perfect shuffles
-        (moved_by_digits([4, 0, 1, 2, 3]), 32, 20),
-        (moved_by_digits([1, 2, 3, 0]), 31, 15),
-        (moved_by_digits([5, 0, 1, 2, 3, 4]), 64, 20),
-        (moved_by_digits(range(5), 31), 32, 25),  # reversed
-        (moved_by_digits(range(6), 63), 64, 25),
-        (moved_by_digits([1, 0, 2, 3, 5, 4], 10), 64, 20),
-        (permuted(range(62, -1, -1)), 63, 20),
-        (permuted(range(30, -1, -1)), 31, 20),
-    ],
+    rest_slow(
+        [
+            (moved_by_digits([3, 4, 5, 0, 1, 2]), 64, 15),  # 8 x 8 transposed: three delta swaps
+            (moved_by_digits([2, 3, 0, 1]), 31, 10),  # 4 x 4
+            (moved_by_digits([2, 0, 1]), 31, 11),
+            (moved_by_digits([1, 2, 3, 4, 0]), 32, 20),  # perfect shuffles
+            (moved_by_digits([4, 0, 1, 2, 3]), 32, 20),
+            (moved_by_digits([1, 2, 3, 0]), 31, 15),
+            (moved_by_digits([5, 0, 1, 2, 3, 4]), 64, 20),
+            (moved_by_digits(range(5), 31), 32, 25),  # reversed
+            (moved_by_digits(range(6), 63), 64, 25),
+            (moved_by_digits([1, 0, 2, 3, 5, 4], 10), 64, 20),
+            (permuted(range(62, -1, -1)), 63, 20),
+            (permuted(range(30, -1, -1)), 31, 20),
+        ],
+        4,
+    ),
 )
 def test_exchanges_of_bits(wiring, width, most):
     assert exchanged(wiring, width) <= most

@@ -20,7 +20,7 @@ from subprocess import DEVNULL, PIPE
 import pytest
 from click.testing import CliRunner
 from conftest import TARGETS
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 
 import lego_emit
 from lego_emit.cli import main
@@ -1340,7 +1340,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "says"), BAD, ids=[b[1][0] for b in BAD])
+@pytest.mark.parametrize(("text", "says"), rest_slow(BAD, 20), ids=[b[1][0] for b in BAD])
 def test_bad_configurations(text, says):
     Path("full").mkdir()
     config(text)

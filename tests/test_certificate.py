@@ -14,7 +14,7 @@ import pytest
 import z3
 from click.testing import CliRunner
 from index_functions import golden_cases
-from marks import others_slow, rest_deep, some_deep, some_slow
+from marks import others_slow, rest_deep, rest_slow, some_deep, some_slow
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -284,7 +284,7 @@ LONG = {
 }
 
 
-@pytest.mark.parametrize("name", some_deep(EMITTED, LONG))
+@pytest.mark.parametrize("name", rest_slow(some_deep(EMITTED, LONG), 4))
 def test_what_was_emitted_once_is_refuted(name):
     case = replace(corpus.read(corpus.FOLDER / f"{name}.toml"), target="cpp")
     case = replace(

@@ -68,6 +68,7 @@ def test_slices_of_the_destination_are_verified(name, monkeypatch, need):
     assert f"{name}_chunks" in str(unit)
 
 
+@pytest.mark.slow
 def test_a_slice_that_is_cut_elsewhere_is_found():
     for A, B in (COPIES["turned"][:2], COPIES["blocked"][:2]):
         made = plan(A, B)

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import GroupBy, LegoError, RegP, Row, generate
 from lego_emit.ir.cost import Cost
@@ -80,7 +81,7 @@ def generated(case, cost):
 KNOWN = [case for case in rows.CASES if case.best is not None]
 
 
-@pytest.mark.parametrize("cost", ["ops", "latency"])
+@pytest.mark.parametrize("cost", rest_slow(["ops", "latency"], 15))
 @pytest.mark.parametrize("case", KNOWN, ids=lambda c: f"{c.name} {c.direction}")
 def test_a_units_functions_know_their_cost(case, cost):
     unit = generated(case, cost)

@@ -157,6 +157,7 @@ def test_each_function_of_a_unit_has_its_own():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_options_that_take_a_layout_or_change_a_text_go_with_it():
     M, N = symbols("M N")
     tiled = OrderBy(Row(M, N)).TileBy([M // 8, N // 8], [8, 8])

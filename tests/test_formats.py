@@ -21,7 +21,7 @@ CASES = [(name, *case) for name, cases in DEFINITIONS.items() for case in cases]
 IDS = [f"{name}-{'x'.join(map(str, sizes))}" for name, _, sizes in CASES]
 
 
-@pytest.mark.parametrize(("name", "define", "sizes"), CASES, ids=IDS)
+@pytest.mark.parametrize(("name", "define", "sizes"), rest_slow(CASES, 40), ids=IDS)
 def test_equals_its_definition(name, define, sizes):
     layout, wanted = catalogue[name](*sizes), define(*sizes)
     for index in product(*map(range, layout.dims)):

@@ -240,7 +240,7 @@ def shift(text):
     return layout, kernel, f"N < 100 # {words}"
 
 
-@pytest.mark.parametrize("text", NASTY, ids=range(len(NASTY)))
+@pytest.mark.parametrize("text", rest_slow(NASTY, 20), ids=range(len(NASTY)))
 def test_texts_in_comments(target, text):
     """One line, no character that a compiler warns of, in the file and in its declarations."""
     layout, kernel, relation = shift(text)
@@ -561,13 +561,16 @@ def test_a_quotient_in_one_case_says_nothing_of_the_other(fn):
 
 @pytest.mark.parametrize(
     "made",
-    [
-        lambda n, b: TileBy([n]).OrderBy(Col(max(n // b, 1), min(n, b))),
-        lambda n, b: GroupBy([min(n, b), max(n // b, 1)]).OrderBy(Row(n)),
-        lambda n, b: TileBy([n]).OrderBy(Col(min(n // b, 4), max(n // 4, b))),
-        lambda n, b: GroupBy([n]).OrderBy(Row(b, b + 1)).OrderBy(Col(b + 1, b)),
-        lambda n, b: GroupBy([2, n]).OrderBy(Col(max(n, b), 2 * min(n, b) - b)),
-    ],
+    rest_slow(
+        [
+            lambda n, b: TileBy([n]).OrderBy(Col(max(n // b, 1), min(n, b))),
+            lambda n, b: GroupBy([min(n, b), max(n // b, 1)]).OrderBy(Row(n)),
+            lambda n, b: TileBy([n]).OrderBy(Col(min(n // b, 4), max(n // 4, b))),
+            lambda n, b: GroupBy([n]).OrderBy(Row(b, b + 1)).OrderBy(Col(b + 1, b)),
+            lambda n, b: GroupBy([2, n]).OrderBy(Col(max(n, b), 2 * min(n, b) - b)),
+        ],
+        2,
+    ),
 )
 @pytest.mark.parametrize("index_type", rest_slow(["int64", "uint64"]))
 def test_what_the_sizes_must_say_of_each_other_stays_said(made, index_type):

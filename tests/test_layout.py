@@ -891,6 +891,7 @@ def tilings(draw):
     return draw(st.lists(tile, min_size=levels, max_size=levels))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(tilings())
 def test_random_tilings_are_the_bijections_that_numpy_makes(tiles):

@@ -11,6 +11,7 @@ from math import prod
 from pathlib import Path
 
 import pytest
+from marks import rest_slow
 
 from lego_emit import GroupBy, Row, generate
 from lego_emit.check import minimal
@@ -60,7 +61,7 @@ def test_enough_is_shown():
     assert sum(p.operations >= 4 for p in PROOFS.values()) >= 10
 
 
-@pytest.mark.parametrize("key", PROOFS, ids=[p.row for p in PROOFS.values()])
+@pytest.mark.parametrize("key", rest_slow(PROOFS, 15), ids=[p.row for p in PROOFS.values()])
 def test_the_program_of_a_proof_is_right_and_as_long_as_it_says(key, script):
     proof = PROOFS[key]
     assert 0 < len(proof.domain) <= minimal.MOST_VARIABLES

@@ -226,6 +226,7 @@ def test_a_layout_in_both_directions_and_reserved_words(lua):
     assert "function plain.plain_inv(flat)" in out and "return flat // 4, flat % 4" in out
 
 
+@pytest.mark.slow
 def test_what_it_does_not_have_is_refused(lua):
     status, out, err = python(
         """
@@ -327,6 +328,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", rest_slow(BROKEN, 2))
 def test_a_plugin_that_does_not_load_gives_one_error(case, tmp_path):
     source, word = BROKEN[case]

@@ -32,6 +32,7 @@ def named(b, m, s):
     return {"b": b, "m": m, "s": s}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("subject", rest_slow([swizzled, places]))
 def test_emission_agrees_with_numbers(subject):
     unit = generate(subject, "c", ranges=X)

@@ -702,6 +702,7 @@ fn cluster(at: vec3<u32>) -> u32 {{
     device.create_shader_module(code=text)
 
 
+@pytest.mark.slow
 def test_sizes_and_flags_of_sixteen_bits():
     def held(i: I16, n: Size) -> Bool:
         return i < n
