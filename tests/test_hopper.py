@@ -145,6 +145,7 @@ load({{ map.bytes }}, {{ S[i, j, slot] }}, {{ map.coordinates(p, q, i, j) }});
 """
 
 
+@pytest.mark.slow
 def test_a_template_prints_descriptors_and_coordinates():
     tiled = TileBy([M // 128, K // 64], [128, 64]).OrderBy(Row(M, K))
     made = render(TEMPLATE, "cuda", arch="sm_90a", A=tiled, S=tile("K_SW128", (128, 64, 4)))
@@ -191,6 +192,7 @@ def test_an_architecture_has_a_name(arch):
 HOST = """{{ A.tensor_map(S).encode("encode_a") }}"""
 
 
+@pytest.mark.slow
 def test_the_host_function_of_a_map():
     tiled = TileBy([M // 128, K // 64], [128, 64]).OrderBy(Row(M, K))
     made = render(HOST, "cuda", A=tiled, S=GOOD)

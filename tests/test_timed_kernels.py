@@ -114,6 +114,7 @@ def test_copies_and_what_they_are_compared_with(parts):
         assert len(parts["copies"].experiment(one, 240, 2, "uint16").ways) == 2
 
 
+@pytest.mark.slow
 def test_products_fit_a_multiprocessor(parts):
     (first, *_) = parts["gemm"].experiments((2048,), torch=False)
     ours, older = (way.steps[0] for way in first.ways)
