@@ -25,7 +25,7 @@ class LinesInCpp(LinesInC):
 
     forms = CPP
     restrict, star = " __restrict", "*"
-    mark = "inline"
+    mark, constant = "inline", "inline constexpr"
     start = "inline void"
     no_parameters = "()"
     address = "reinterpret_cast<std::uintptr_t>(dst)"

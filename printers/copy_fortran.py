@@ -13,6 +13,7 @@ from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, is_narrow, narrowed, spelled
 from lego_emit.emit.ops import BREAK
 from lego_emit.ir.nests import (
+    ENTRIES,
     FIRST,
     LAST,
     PART,
@@ -137,7 +138,14 @@ class LinesInFortran(NestLines):
         if value is None:
             return []
         name, most = f"{self.routine.name}_value", 2 ** (8 * size) - 1
-        if size == 8:
+        table: list[str] = []
+        if value.op == ENTRIES:
+            signed = [x - 256 * (x > 127) for x in value.value]
+            numbers = [", ".join(map(str, signed[k : k + 16])) for k in range(0, 256, 16)]
+            table = ["    integer(int64), parameter :: values(0:255) = [ &"]
+            table += [f"      {row}, &" for row in numbers[:-1]] + [f"      {numbers[-1]}]"]
+            body = [f"{name} = int(values(iand(int({VALUE}, int64), 255_int64)), int8)"]
+        elif size == 8:
             body = [f"{name} = {spelled(value, VALUES, _literal)}"]
         else:
             wide = narrowed(value, most, NARROW)
@@ -153,7 +161,7 @@ class LinesInFortran(NestLines):
             "  !> What is made of an element.",
             f"  elemental integer({self.kind}) function {name}({VALUE})",
             f"    integer({self.kind}), intent(in) :: {VALUE}",
-            *(["    integer(int64) :: bits"] if size < 8 else []),
+            *(table or (["    integer(int64) :: bits"] if size < 8 else [])),
             *(f"    {p.line(text, 4)}" for text in body),
             f"  end function {name}",
         ]

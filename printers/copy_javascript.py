@@ -17,11 +17,12 @@ from lego_emit.emit.nests import (
     hexadecimal,
     is_narrow,
     narrowed,
+    rows,
     spelled,
 )
 from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import VALUE, Abilities, Each, Let, Move, Ref, Zero, plus
+from lego_emit.ir.nests import ENTRIES, VALUE, Abilities, Each, Let, Move, Ref, Zero, plus
 from lego_emit.ir.nodes import Node, const, made
 from lego_emit.printers.javascript import INT53
 
@@ -121,6 +122,20 @@ class LinesInJavaScript(NestLines):
         value, size = self.routine.value, self.routine.element_bytes
         if value is None:
             return []
+        if value.op == ENTRIES:
+            name = self.printer.naming.after(self.routine.name, f"{VALUE_OF}s")
+            return [
+                "",
+                "// What is made of each byte.",
+                f"const {name} = new Uint8Array([",
+                *rows(value.value, 2),
+                "]);",
+                "",
+                "// What is made of an element.",
+                f"function {self._value}({VALUE}) {{",
+                f"  return {name}[{VALUE}];",
+                "}",
+            ]
         most = 2 ** (8 * size) - 1
         fits = is_narrow if size < 4 else _has_no_sign
         text = spelled(_unsigned(narrowed(value, most, NARROW, fits)), VALUES, hexadecimal)

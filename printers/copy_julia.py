@@ -10,9 +10,21 @@ from textwrap import wrap
 from typing import Any
 
 from lego_emit.emit.nests import VALUES as C_VALUES
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, spelled
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, rows, spelled
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import FIRST, LAST, PART, VALUE, Abilities, Each, Move, Ref, Zero, plus
+from lego_emit.ir.nests import (
+    ENTRIES,
+    FIRST,
+    LAST,
+    PART,
+    VALUE,
+    Abilities,
+    Each,
+    Move,
+    Ref,
+    Zero,
+    plus,
+)
 from lego_emit.ir.nodes import Node, const, made, var
 
 COMMA = f",{BREAK}"
@@ -98,8 +110,15 @@ class LinesInJulia(NestLines):
         value, size = self.routine.value, self.routine.element_bytes
         if value is None:
             return []
-        text = spelled(value, VALUES, partial(_literal, 2 * size))
+        text = spelled(value, VALUES, partial(_literal, 2 * size)) if value.op != ENTRIES else ""
+        table: list[str] = []
+        if value.op == ENTRIES:
+            name = f"{self._value}_of"
+            table = ["", "# What is made of each byte.", f"const {name} = UInt8["]
+            table += [*rows(value.value, 4), "]"]
+            text = f"@inbounds {name}[Int({VALUE}) + 1]"
         return [
+            *table,
             "",
             "# What is made of an element.",
             f"{self._value}({VALUE}::UInt{8 * size}) = {text}",

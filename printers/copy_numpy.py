@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from lego_emit.emit.nests import VALUES as C_VALUES
-from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, hexadecimal, spelled
+from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, hexadecimal, rows, spelled
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import VALUE, Abilities, Each, Strided
+from lego_emit.ir.nests import ENTRIES, VALUE, Abilities, Each, Strided
 from lego_emit.ir.nodes import Node
 
 NUMPY = NestForms(let="{name} = {expr}", indent=4)
@@ -91,8 +91,16 @@ class LinesInNumpy(NestLines):
         value, size = self.routine.value, self.routine.element_bytes
         if value is None:
             return []
-        text = spelled(value, VALUES, partial(_literal, f"np.uint{8 * size}"))
+        table: list[str] = []
+        if value.op == ENTRIES:
+            name = f"_{self.routine.name}_values"
+            table = ["", "", "# What is made of each byte.", f"{name} = np.array("]
+            table += ["    [", *rows(value.value, 8), "    ],", "    np.uint8,", ")  # fmt: skip"]
+            text = f"{name}[{VALUE}]"
+        else:
+            text = spelled(value, VALUES, partial(_literal, f"np.uint{8 * size}"))
         return [
+            *table,
             "",
             "",
             f"def _{self.routine.name}_value({VALUE}):",

@@ -13,13 +13,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lego_emit.emit.nests import BITWISE, CopyTexts, NestForms, NestLines, spelled
+from lego_emit.emit.nests import BITWISE, CopyTexts, NestForms, NestLines, rows, spelled
 from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.ops import BREAK
 from lego_emit.emit.printer import ATOM
 from lego_emit.ir.nests import (
     BUFFER,
     DESTINATION,
+    ENTRIES,
     PART,
     SOURCE,
     VALUE,
@@ -252,6 +253,21 @@ class LinesInRust(NestLines):
         value, T = self.routine.value, self.type
         if value is None:
             return []
+        if value.op == ENTRIES:
+            name = f"{self.routine.name.rstrip('_')}_values".upper()
+            return [
+                "",
+                "/// What is made of each byte.",
+                "#[rustfmt::skip]",
+                f"const {name}: [u8; 256] = [",
+                *rows(value.value, 4),
+                "];",
+                "",
+                "/// What is made of an element.",
+                f"const fn {self.p}value({VALUE}: u8) -> u8 {{",
+                f"    {name}[{VALUE} as usize]",
+                "}",
+            ]
         text = f"    {spelled(value, VALUES, partial(_literal, T))}"
         return [
             "",

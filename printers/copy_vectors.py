@@ -14,10 +14,12 @@ from lego_emit.emit.nests import (
     NestLines,
     hexadecimal,
     narrowed,
+    rows,
     spelled,
 )
 from lego_emit.emit.ops import BREAK
 from lego_emit.ir.nests import (
+    ENTRIES,
     SOURCE,
     VALUE,
     Kernel,
@@ -39,6 +41,7 @@ class VectorsInC(NestLines):
 
     restrict, star = "restrict", " *"
     mark = "static inline"  # what stands before a helper
+    constant = "static const"  # and before a table
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
         super().__init__(printer, routine, names, unit)
@@ -78,12 +81,18 @@ class VectorsInC(NestLines):
             return []
         memcpy = self.forms.run.partition("(")[0]
         word, wide = self.word(size), self.word(max(4, size))
-        text = spelled(
-            narrowed(value, 2 ** (8 * size) - 1) if size < 4 else value, VALUES, hexadecimal
-        )
+        table: list[str] = []
+        if value.op == ENTRIES:
+            table = [f"{self.constant} {word} {p}values[256] = {{", *rows(value.value, 2), "};"]
+            wide, text = word, f"{p}values[{VALUE}]"
+        else:
+            text = spelled(
+                narrowed(value, 2 ** (8 * size) - 1) if size < 4 else value, VALUES, hexadecimal
+            )
         text = f"return {text};" if word == wide else f"return {self.of_word(word, text)};"
         found = [
             "",
+            *(["/// What is made of each byte.", *table, ""] if table else []),
             "/// What is made of an element.",
             f"{self.mark} {word} {p}value({wide} {VALUE}) {{",
             self.line(text, 2),
@@ -101,17 +110,31 @@ class VectorsInC(NestLines):
                 *self.template,
                 f"{self.mark} void {p}move_run({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
                 f"  {self.integer} k = 0;",
-                f"#ifdef {self.macro}",
-                f"  for (; k <= count - {VECTOR // size}; k += {VECTOR // size}) {{",
-                f"    {p}store(to + k, {p}changed(of + k));",
-                "  }",
-                "#endif",
+                *self._in_registers(),
                 "  for (; k < count; ++k) {",
                 f"    {p}move(to + k, of + k);",
                 "  }",
                 "}",
             ]
         return found
+
+    def _in_registers(self) -> list[str]:
+        """The part of a run that registers change, which look no table up."""
+        if self.looks_up:
+            return []
+        p, step = self.p, VECTOR // self.routine.element_bytes
+        return [
+            f"#ifdef {self.macro}",
+            f"  for (; k <= count - {step}; k += {step}) {{",
+            f"    {p}store(to + k, {p}changed(of + k));",
+            "  }",
+            "#endif",
+        ]
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether what is made of an element is a table."""
+        return self.routine.value is not None and self.routine.value.op == ENTRIES
 
     @property
     def has_runs(self) -> bool:
@@ -145,7 +168,7 @@ class VectorsInC(NestLines):
     @property
     def has_vectors(self) -> bool:
         """Whether the file has vectors at all."""
-        return bool(self.kernels) or self.streams or self.has_runs
+        return bool(self.kernels) or self.streams or (self.has_runs and not self.looks_up)
 
     def helpers(self) -> list[str]:
         """Types and functions of vectors, for compilers that have them."""

@@ -27,6 +27,14 @@ def divided(v):
     return (5 - v) // 3 + (v - 7) % 10 - (-v >> 2)
 
 
+TABLE = [(37 * k + 11) % 256 for k in range(256)]
+
+
+def looked_up(v):
+    """What no register computes."""
+    return TABLE[v] if v > 9 else min(v, 3) - 2
+
+
 # A copy, its options, and what is made of an element.
 COPIES = {
     "turned": (Row(M, N), Col(M, N), {"element": 1}, mixed),
@@ -36,6 +44,8 @@ COPIES = {
     "blocked": (Row(W, C, H, W), catalogue["onednn.nChw16c"](W, C, H, W), {}, mixed),
     "pitched": (Strided((M, N), (LD, 1)), Row(M, N), {"assume": ["LD >= N"], "element": 2}, divided),
     "records": (Row(M, N, 3), Row(M, N, 3), {"element": "uint8"}, lambda v: v ^ 0x88),
+    "table": (Row(M, N), Col(M, N), {"element": 1}, looked_up),
+    "table_of_runs": (Row(M), Row(M), {"element": 1}, looked_up),
     "shared": (Row(64, 1024), Col(64, 1024), {"element": 2}, lambda v: v * v),
 }  # fmt: skip
 
@@ -239,6 +249,20 @@ WRONG = {
 def test_wrong_values_are_one_message(said):
     with pytest.raises(LegoError, match=said):
         copy(Row(8), Row(8), "c", value=WRONG[said])
+
+
+def test_functions_of_bytes_are_tables():
+    A, B, options, value = COPIES["table"]
+    unit = copy(A, B, "c", name="table", value=value, **options)
+    assert "table_values[256] = {\n  254, 255, 0, 1, 1," in str(unit) and "VECTORS" not in str(unit)
+    given = np.arange(256, dtype=np.uint8)
+    due = [int(value(int(v))) % 256 for v in given]
+    assert unit.plan.run(given, {"M": 1, "N": 256}).tolist() == due
+    with pytest.raises(LegoError, match="asks something else of the element"):
+        copy(A, B, "c", value=value)
+    for wrong, said in ((lambda v: 0.5 if v else 1, "asks something"), (lambda v: v / 2, "asks")):
+        with pytest.raises(LegoError, match=said):
+            copy(A, B, "c", element=1, value=wrong)
 
 
 def test_elements_that_are_no_words_are_refused():

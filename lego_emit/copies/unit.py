@@ -29,7 +29,18 @@ from ..errors import (
 )
 from ..ir.grids import THREADS
 from ..ir.index_types import IndexType
-from ..ir.nests import DESTINATION, FIRST, LAST, PART, Abilities, Each, Routine, Slices, times
+from ..ir.nests import (
+    DESTINATION,
+    ENTRIES,
+    FIRST,
+    LAST,
+    PART,
+    Abilities,
+    Each,
+    Routine,
+    Slices,
+    times,
+)
 from ..ir.nodes import Node, const, made
 from ..ir.program import Function, Program
 from ..ir.relations import greatest, names_in
@@ -144,7 +155,7 @@ def copy(
     what lies between a pitch's rows never is. threads: whether the copy can be shared out to threads: by OpenMP, or
     by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts; in Rust by rayon where the
     feature is on, and by NAME_part of what NAME_chunks gives, where the destination is made of rows that lie one behind the other. value: a function of an element as an unsigned integer, of 1, 2, 4 or 8 bytes, which
-    gives what is written in its place: of + - * // % & | ^ ~ << >> and integers, whose arithmetic wraps; padding stays zero. options: assume, ranges, sizes, namespace, prefix
+    gives what is written in its place: of + - * // % & | ^ ~ << >> and integers, whose arithmetic wraps, and of bytes of anything else, too; padding stays zero. options: assume, ranges, sizes, namespace, prefix
     and header, as generate() takes them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
@@ -221,6 +232,8 @@ def unit_of(
     abilities = forms.abilities
     if plan.value is not None:  # elements are changed as a register is loaded
         abilities = abilities._replace(pairs=False, segments=False, passes=False)
+        if plan.value.op == ENTRIES:  # which no register looks up
+            abilities = abilities._replace(kernels=False, streams=False)
     if abilities.threads:
         body, kinds, blocks = _in_threads(plan, function, taken, abilities)
     elif plan.is_affine:

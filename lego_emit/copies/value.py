@@ -1,4 +1,5 @@
-"""What a copy makes of each element on its way: a function of an unsigned integer, followed once.
+"""What a copy makes of each element on its way: a function of an unsigned integer, followed once, or of a byte asked for
+all of its values.
 
 Its arithmetic wraps. What was followed is compared with the function itself on integers modulo a power of two, by
 a class that is not used to follow it (lego_emit/trace/modular.py).
@@ -11,13 +12,13 @@ from random import Random
 from typing import Any
 
 from ..errors import InternalError, LegoError, OptionError, short_repr
-from ..ir.nests import VALUE
+from ..ir.nests import ENTRIES, VALUE
 from ..ir.nodes import Node, const, evaluated, made, var
 from ..numeric import is_integer
 from ..packages import numpy as np
 
 WORDS = (1, 2, 4, 8)  # bytes that an element may have
-MADE_OF = "+ - * // % & | ^ ~ << >> of the element and integers"
+MADE_OF = "+ - * // % & | ^ ~ << >> of the element and integers, of 1 byte also of anything that gives integers"
 POINTS = 2**8  # that are compared, beside powers of two
 PLAIN = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 
@@ -97,6 +98,8 @@ for _name, _op in PLAIN.items():
 def followed(function: Any, element_bytes: int) -> Node:
     """What a function makes of an element, as a node over VALUE whose every operation wraps.
 
+    A function of bytes that is none of MADE_OF, as it branches or looks a number up, is a table of its results.
+
     Raises OptionError where elements are no words, the function is none of MADE_OF, or gives something else than an
     integer; InternalError where the node differs from the function.
     """
@@ -111,6 +114,32 @@ def followed(function: Any, element_bytes: int) -> Node:
         )
     bits = 8 * element_bytes
     try:
+        node = _followed(function, bits)
+    except OptionError:
+        if element_bytes > 1 or (entries := _results(function)) is None:
+            raise
+        return Node(ENTRIES, (var(VALUE),), entries)
+    _check(function, node, bits)
+    return node
+
+
+def _results(function: Any) -> tuple[int, ...] | None:
+    """What a function gives for each byte; None where that is no integer, or always the same one."""
+    from ..trace.modular import kind
+
+    wraps = kind(255)
+    try:
+        found = [function(wraps(number)) for number in range(256)]
+    except Exception:
+        return None
+    if not all(map(is_integer, found)) or len({*map(int, found)}) == 1:
+        return None
+    return tuple(int(x) % 256 for x in found)
+
+
+def _followed(function: Any, bits: int) -> Node:
+    """The node of a function of MADE_OF."""
+    try:
         found = function(_Element(var(VALUE), bits))
     except LegoError:
         raise
@@ -124,7 +153,6 @@ def followed(function: Any, element_bytes: int) -> Node:
         raise OptionError(
             f"value gives {short_repr(found)}, and an element becomes an element of its own type; it is made of {MADE_OF}"
         )
-    _check(function, found.node, bits)
     return found.node
 
 
@@ -157,6 +185,8 @@ def _wrapped(node: Node, env: dict[str, int], bits: int) -> int:
 
 def of_array(node: Node, array: Any) -> Any:
     """A node's values for an array of unsigned integers, as wide as an element."""
+    if node.op == ENTRIES:
+        return np.array(node.value, array.dtype)[array]
     if not node.args:
         return array if node.op == "var" else array.dtype.type(node.value)
     args = [of_array(a, array) for a in node.args]

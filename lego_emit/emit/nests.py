@@ -336,6 +336,12 @@ def spelled(
     return forms[node.op].format(*(operand(k, a) for k, a in enumerate(node.args)))
 
 
+def rows(entries: Sequence[int], indent: int) -> list[str]:
+    """The lines of a table's numbers."""
+    found = [", ".join(map(str, entries[k : k + 16])) for k in range(0, len(entries), 16)]
+    return [f"{' ' * indent}{row}," for row in found]
+
+
 def hexadecimal(value: int, op: str, at: int = 0) -> str:
     """A number as it is read best: bits in hexadecimal."""
     return f"0x{value:x}" if (op in BITWISE and value > 9) or value >= 2**31 else str(value)

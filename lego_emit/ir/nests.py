@@ -291,6 +291,7 @@ class Each:
 
 FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
 VALUE = "v"  # an element that is read, in what is made of it
+ENTRIES = "entries"  # the op of what is made of a byte where it is a table, whose 256 numbers are the node's value
 
 
 class Threaded:
