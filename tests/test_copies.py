@@ -1,5 +1,6 @@
 """Copies between memory layouts: digits, plans, nests, and the routines in C and C++."""
 
+import re
 import shlex
 import subprocess
 from dataclasses import replace
@@ -330,6 +331,20 @@ def test_a_routine_has_at_most_150_lines(name):
     A, B, options = ROUTINES[name]
     text = str(copy(A, B, "c", name=name, **options))
     assert len(text[text.index("/// Copies") :].partition("\n}\n")[0].splitlines()) < 150
+
+
+@pytest.mark.parametrize(
+    "target, head", [("c", "static inline"), ("rust", r"(?:pub )?(?:const )?fn")]
+)
+@pytest.mark.parametrize("name", rest_deep(MEMORIES, 4))
+def test_functions_of_the_catalogue_have_at_most_150_lines(name, target, head):
+    """Of sizes that are numbers; axes that end anywhere have a box for each way in which they do."""
+    layout = catalogue[name](**catalogue[name].example)
+    for pair in ((Row(*layout.dims), layout), (layout, Row(*layout.dims))):
+        for size in (1, 4):
+            text = str(copy(*pair, target, element=size, name="routine"))
+            found = re.findall(rf"^{head}\b.*?^}}$", text, re.MULTILINE | re.DOTALL)
+            assert found and max(own.count("\n") for own in found) < 150
 
 
 def test_unpack_is_the_way_back():
