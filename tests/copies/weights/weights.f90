@@ -3,6 +3,7 @@
 ! A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 ! 768, 256))
 module weights_mod
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_loc
   use, intrinsic :: iso_fortran_env, only: int64, int8
   implicit none
   private
@@ -29,7 +30,7 @@ contains
   !> Copies each element of the source to its place in the destination: single elements.
   !> @param src 4608 elements
   !> @param dst 4608 elements
-  subroutine weights_int8(src, dst)
+  subroutine weights_words(src, dst)
     integer(int8), intent(in) :: src(0:*)
     integer(int8), intent(inout) :: dst(0:*)
     integer(int64) :: i0, t2, i1, i2, i3, i4
@@ -47,6 +48,18 @@ contains
         end do
       end do
     end do
+  end subroutine weights_words
+
+  !> Copies each element of the source to its place in the destination: single elements.
+  !> @param src 4608 elements
+  !> @param dst 4608 elements
+  subroutine weights_int8(src, dst)
+    integer(int8), intent(in), target, contiguous :: src(..)
+    integer(int8), intent(inout), target, contiguous :: dst(..)
+    integer(int8), pointer, contiguous :: src_words(:), dst_words(:)
+    call c_f_pointer(c_loc(src), src_words, [4608_int64])
+    call c_f_pointer(c_loc(dst), dst_words, [4608_int64])
+    call weights_words(src_words, dst_words)
   end subroutine weights_int8
 
 end module weights_mod
