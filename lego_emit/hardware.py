@@ -9,6 +9,12 @@ and "Shared Memory Matrix Layout" of wgmma.mma_async; Triton's GPU dialect (Bloc
 SliceEncodingAttr, NvidiaMmaEncodingAttr, AMDMfmaEncodingAttr, AMDWmmaEncodingAttr,
 SwizzledSharedEncodingAttr, NVMMASharedEncodingAttr); the AMD Matrix Instruction Calculator; Zhou et al.,
 Linear Layouts, ASPLOS 2026.
+
+    >>> from lego_emit import hardware
+    >>> hardware.mma("c").apply(1, 5)  # register 1 of lane 5 holds the element of row 1 and column 3
+    (1, 3)
+    >>> hardware.swizzled(8, 64, vec=8, per_phase=1, max_phase=8).apply(1, 0)
+    72
 """
 
 from __future__ import annotations

@@ -235,7 +235,7 @@ def test_a_name_of_a_template_says_what_it_has(text, words):
 
 def examples():
     """The name and the docstring of each public name, the modules' own names among them."""
-    for name in (*NAMES, *NOT_BY_STAR):
+    for name in (*NAMES, *NOT_BY_STAR, *MODULES):
         yield name, lego_emit, True
     for module in (cute, hardware, movement, types):
         for name in module.__all__:

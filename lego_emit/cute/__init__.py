@@ -1,6 +1,12 @@
 """CuTe's layout algebra: its operations under their own names, over lego_emit's Strided blocks.
 
 Coordinates are colexicographic here, as in CuTe: the left mode is the fastest.
+
+    >>> from lego_emit import cute
+    >>> print(cute.composition(cute.layout("(4,8):(8,1)"), cute.layout("(2,4):(4,8)")))
+    (2,4):(1,2)
+    >>> print(cute.logical_divide(cute.layout("16:1"), cute.layout("4:2")))
+    (4,(2,2)):(2,(1,8))
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,13 @@
-"""Data movement: what an access of memory costs, and the memory layouts under which it costs least."""
+"""Data movement: what an access of memory costs, and the memory layouts under which it costs least.
+
+>>> from lego_emit import GroupBy, movement
+>>> def column(lane):
+...     return lane, 0
+>>> movement.bank_conflicts(GroupBy([32, 32]), column).wavefronts
+32
+>>> movement.bank_conflicts(GroupBy([32, 33]), column).wavefronts
+1
+"""
 
 from typing import TYPE_CHECKING
 
