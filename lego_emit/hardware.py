@@ -28,8 +28,8 @@ from .errors import LayoutError, LazyText, brief, no_attribute, short_repr
 from .numeric import is_integer
 
 __all__ = [
-    "LANE", "REGISTER", "WARP", "blocked", "fitted", "ldmatrix", "mfma", "mma", "nvmma_shared", "sliced", "swizzled",
-    "wgmma", "wmma",
+    "LANE", "REGISTER", "WARP", "blocked", "fitted", "ldmatrix", "lop3", "mfma", "mma", "nvmma_shared", "sliced",
+    "swizzled", "wgmma", "wmma",
 ]  # fmt: skip
 
 REGISTER, LANE, WARP = "register", "lane", "warp"
@@ -214,6 +214,26 @@ def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     row, column = (1, 0) if transposed else (0, 1)
     tile = _tile((REGISTER, column, 1), (LANE, column, 2), (LANE, row, 3))
     return tile * Linear.identity1D(count, REGISTER, "dim0")
+
+
+@brief
+def lop3(bits: int = 4) -> Linear:
+    """Where the integers of a word of 32 bits come to lie when masks make pairs of 16 bits of them: place
+    to register, in elements of 16 bits as in mma, so that mma("a") after it says what a word must hold.
+
+    One lop3 with the mask 0x000f000f << 4 * r takes the nibbles r and r + 4 to the halves of one register,
+    and so for bits of 2, 4 and 8 (PTX ISA, "lop3"; Frantar et al., MARLIN, PPoPP 2025).
+
+        >>> from lego_emit import Linear, hardware
+        >>> word = hardware.lop3() * Linear.identity1D(32, "lane", "lane")
+        >>> (hardware.mma("a") @ word).apply(4, 0)
+        (0, 1)
+    """
+    if bits not in (2, 4, 8):
+        raise LayoutError(f"lop3({short_repr(bits)}): integers of 2, 4 or 8 bits share a word so")
+    count = 32 // bits
+    places = [(2 * place,) for place in (1 << k for k in range(count.bit_length() - 2))]
+    return Linear({"place": [*places, (1,)]}, {REGISTER: count})
 
 
 @brief

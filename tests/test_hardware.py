@@ -1,10 +1,11 @@
 """The hardware's layouts against the formulas of the instruction sets' own documents."""
 
 from itertools import product
+from random import Random
 
 import pytest
 
-from lego_emit import cute, hardware
+from lego_emit import Linear, cute, hardware
 from lego_emit.errors import LayoutError
 
 LANES = [(lane, lane >> 2, lane & 3) for lane in range(32)]
@@ -261,3 +262,38 @@ def test_the_accumulator_has_both_names(make):
 def test_bad_input(call):
     with pytest.raises(LayoutError):
         call()
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_masks_take_the_integers_of_a_word_to_where_lop3_says(bits):
+    order, word = hardware.lop3(bits), Random(bits).getrandbits(32)
+    one = (1 << bits) - 1
+    registers = [(word & (one * 0x10001) << bits * r) >> bits * r for r in range(16 // bits)]
+    for place in range(32 // bits):
+        register, half = divmod(order.apply(place), 2)
+        assert registers[register] >> 16 * half & 0xFFFF == word >> bits * place & one
+
+
+def test_each_lane_widens_its_words_to_its_fragments():
+    """A piece of 16 x 128 weights of 4 bits, packed by a layout, against the fragments of eight mma."""
+    word = hardware.lop3() * Linear.identity1D(32, "lane", "lane")
+    packed = (hardware.mma("a") @ word) * Linear.identity1D(8, "step", "dim1")
+    assert packed.is_bijection
+    random, fragment = Random(7), hardware.mma("a")
+    weights = [[random.randrange(16) for _ in range(128)] for _ in range(16)]
+    for lane in range(32):
+        for step in range(8):
+            held = 0
+            for place in range(8):
+                n, k = packed.apply(place, lane, step)
+                held |= weights[n][k] << 4 * place
+            for register in range(4):
+                pair = held >> 4 * register & 0x000F000F
+                for half in range(2):
+                    n, k = fragment.apply(2 * register + half, lane)
+                    assert pair >> 16 * half & 15 == weights[n][k + 16 * step]
+
+
+def test_other_integers_do_not_share_a_word():
+    with pytest.raises(LayoutError, match="integers of 2, 4 or 8 bits"):
+        hardware.lop3(3)
