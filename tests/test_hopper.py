@@ -236,6 +236,29 @@ def test_the_layouts_multiply(sizes, settings, example):
     assert np.abs(got - wanted).max() <= example.EPSILON * np.abs(wanted).max()
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("kind", ["K_SW64", "K_SW32"])
+def test_another_swizzle_changes_layouts_alone(kind, example):
+    sizes = (256, 256, 128)
+    given = example.loaded(sizes)
+    given |= {f"shared_{x}": tile(kind, (n, 64, 4)) for x, n in [("a", 128), ("b", 256)]}
+    a, b = example.matrices(sizes)
+    wanted = example.product(a, b)
+    got = example.emulate(given, a, b)
+    assert np.abs(got - wanted).max() <= example.EPSILON * np.abs(wanted).max()
+    symbolic = {**example.loaded(symbols("M N K")), "shared_a": given["shared_a"]}
+    text = render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **symbolic)
+    assert text.count("load_box(tile_a + ") == 64 // int(kind[4:]) * 2
+
+
+def test_the_emulation_finds_other_registers(example):
+    sizes = (128, 256, 64)
+    given, (a, b) = example.loaded(sizes), example.matrices(sizes)
+    given["held"] = Col(*given["held"].dims)
+    wrong = np.abs(example.emulate(given, a, b) - example.product(a, b)).max()
+    assert wrong > 1
+
+
 def test_each_sum_is_stored_once(example):
     given = example.loaded((256, 512, 128))
     register, lane, warp = np.ix_(np.arange(given["held"].dims[1]), np.arange(32), np.arange(4))
