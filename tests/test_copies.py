@@ -32,9 +32,10 @@ from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits
 from lego_emit.copies.plan import plan_of
 from lego_emit.copies.schedule import nest_of
+from lego_emit.copies.values import node_of
 from lego_emit.errors import InternalError, LegoError
 from lego_emit.ir.nests import BUFFER, Apply, Buffer, Loop, walk
-from lego_emit.ir.nodes import const
+from lego_emit.ir.nodes import const, evaluated
 from lego_emit.movement import convert
 
 M, N, C, H, W, LD = symbols("M N C H W LD")
@@ -90,6 +91,15 @@ def test_sizes_that_are_symbols():
     assert [tuple(map(str, (d.n, d.a, d.b))) for d in digits] == [
         ("M // 8", "8*N", "8*N"), ("N // 8", "8", "64"), ("8", "N", "8"), ("8", "1", "1")
     ]  # fmt: skip
+
+
+def test_quotients_are_of_no_negative_numbers():
+    """As Rust computes them; of a padded axis with three digits."""
+    made = plan(Row(M, N, 3, 3), catalogue["onednn.OIhw4i16o4i"](M, N, 3, 3), 1)
+    extents = [d.n for box in made.boxes for d in box.digits]
+    quotients = [q for n in extents for q in node_of(n).walk() if q.op == "div"]
+    for n in range(1, 40):
+        assert min(evaluated(q.args[0], {"M": 17, "N": n}, {}) for q in quotients) >= 0
 
 
 @pytest.mark.parametrize("name", rest_deep(MEMORIES, 6))

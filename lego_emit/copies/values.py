@@ -32,7 +32,7 @@ def least(node: Node, lo: int) -> Node:
 
 def _of_sum(size: Any) -> Node:
     terms = []
-    for mono, coefficient in sorted(Expr.of(size).terms.items(), key=_positive_first):
+    for mono, coefficient in sorted(_in_quotients(size).terms.items(), key=_positive_first):
         factors = [_of_atom(atom) for atom in mono]
         if abs(coefficient) != 1 or not factors:
             factors.insert(0, const(abs(coefficient)))
@@ -44,6 +44,25 @@ def _of_sum(size: Any) -> Node:
         found = made("neg", found)
     for is_negative, term in terms[1:]:
         found = made("sub" if is_negative else "add", found, term)
+    return found
+
+
+def _in_quotients(size: Any) -> Expr:
+    """A sum whose constant is within a quotient that may be negative without it: (c - x) // d + k is
+    (c + k*d - x) // d, which languages without signed numbers can compute."""
+    found = Expr.of(size)
+    added = found.terms.get((), 0)
+    for mono, factor in found.terms.items():
+        if len(mono) != 1 or mono[0].kind not in ("floordiv", "digit") or min(added, factor) <= 0:
+            continue
+        base, divisor, *high = mono[0].args
+        d = Expr.of(divisor).constant
+        falls = all(c < 0 for m, c in Expr.of(base).terms.items() if m)
+        if d is None or high not in ([], [None]) or not falls or added % factor:
+            continue
+        whole = Expr.of(base) + added // factor * d
+        rest = found - added - Expr.of(factor) * Expr.atom(mono[0])
+        return rest + Expr.of(factor) * Expr.atom(Atom(mono[0].kind, whole, *mono[0].args[1:]))
     return found
 
 
