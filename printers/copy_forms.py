@@ -170,7 +170,9 @@ class LinesInC(VectorsInC):
 
     def buffer(self, s: Buffer, indent: int) -> list[str]:
         """A local array, and what it is for."""
-        return [self.line(f"{self.type} buffer[{s.count}];", indent), *self.lines(s.body, indent)]
+        line = f" __attribute__((aligned({s.line})))" if s.line else ""
+        head = self.line(f"{self.type} buffer[{s.count}]{line};", indent)
+        return [head, *self.lines(s.body, indent)]
 
     def bytes(self, count: Node) -> str:
         """A number of bytes, as a size_t."""

@@ -69,7 +69,7 @@ class Passes:
             one.statements(memories[side], side == 0, pairs)
             for one, side in sorted(((block, near), (other, far)), key=lambda pair: pair[1])
         ]
-        return Buffer(self.count * self.width, (*passes[0], *passes[1]))
+        return Buffer(self.count * self.width, (*passes[0], *passes[1]), LINE)
 
 
 @dataclass(frozen=True)

@@ -255,10 +255,12 @@ class Fetch:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A local array of count elements while body runs."""
+    """A local array of count elements while body runs. line: the bytes at a multiple of which it begins, where
+    registers are loaded from it."""
 
     count: int
     body: tuple[Statement, ...]
+    line: int = 0
 
 
 @dataclass(frozen=True)

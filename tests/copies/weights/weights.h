@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_H
-#define LEGO_WEIGHTS_H 0x01915032
+#define LEGO_WEIGHTS_H 0x5810bda1
 
 #include <string.h>
 #include <stdint.h>
@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) void weights_block1(
 static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #ifdef WEIGHTS_VECTORS
   for (int64_t t0 = 0; t0 < 2; ++t0) {
-    uint8_t buffer[2304];
+    uint8_t buffer[2304] __attribute__((aligned(64)));
     for (int64_t k_at = 0; k_at < 144; k_at += 32) {
       const int64_t k = k_at < 112 ? k_at : 112;
       weights_block(src + 144 * t0 + k, buffer + 16 * k, 288, 16);
@@ -292,6 +292,6 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_WEIGHTS_H != 0x01915032
+#elif LEGO_WEIGHTS_H != 0x5810bda1
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x2e6dc2c8
+#define LEGO_WEIGHTS_HPP 0x2981f9ed
 
 #include <cassert>
 #include <cstddef>
@@ -289,7 +289,7 @@ inline void weights(const T* __restrict src, T* __restrict dst) {
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef WEIGHTS_VECTORS
   for (std::int64_t t0 = 0; t0 < 2; ++t0) {
-    T buffer[2304];
+    T buffer[2304] __attribute__((aligned(64)));
     for (std::int64_t k_at = 0; k_at < 144; k_at += 32) {
       const std::int64_t k = k_at < 112 ? k_at : 112;
       weights_detail::block(src + 144 * t0 + k, buffer + 16 * k, 288, 16);
@@ -334,6 +334,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x2e6dc2c8
+#elif LEGO_WEIGHTS_HPP != 0x2981f9ed
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP
