@@ -29,6 +29,7 @@ API = {
     "Layouts": """GroupBy TileBy OrderBy Row Col RegP GenP Lookup ExpandBy Strided Linear Pattern Choice AnyRank
         Ragged Packed catalogue recognize""",
     "Emitting": "generate render copy pack unpack symbols fori_loop isqrt simplify",
+    "Kernels in Python": "jit assume",
     "Data movement": "bank_conflicts optimal_swizzle convert",
     "Errors": "LegoError LegoWarning",
     "Modules": "cute hardware movement types",

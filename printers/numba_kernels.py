@@ -15,6 +15,8 @@ class NumbaKernels(KernelLanguage):
 
     name, target = "numba", "python"
     natural = ("grid", "gridsize")
+    package = "numba"
+    pure = ("grid", "gridsize", "int32", "int64", "uint32", "uint64")
 
     def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
         """The function of a dispatcher, or of a simulated kernel."""
@@ -32,6 +34,11 @@ class NumbaKernels(KernelLanguage):
             if "cuda" in kind.__module__:
                 options.pop("nopython", None)
                 return importlib.import_module("numba.cuda").jit(**options)(made)
-            return importlib.import_module("numba").jit(**options)(made)
+            again = importlib.import_module("numba").jit(locals=given.locals, **options)(made)
+            if type(given._cache).__name__ != "NullCache":
+                again.enable_caching()
+            for signature in given.signatures:  # that it was compiled for at once
+                again.compile(signature)
+            return again
 
         return function, wrap

@@ -16,6 +16,20 @@ class TritonKernels(KernelLanguage):
     aliases = {"tl": "triton.language"}
     multiple = "{name} = tl.multiple_of({name}, {number})"
     natural = ("program_id", "num_programs")
+    package = "triton"
+    pure = (
+        "program_id",
+        "num_programs",
+        "arange",
+        "cdiv",
+        "minimum",
+        "maximum",
+        "where",
+        "full",
+        "zeros",
+        "to",
+    )
+    calls_by_value = True
 
     def is_constant(self, annotation: str) -> bool:
         """Whether it is tl.constexpr, by whatever name of the module."""

@@ -248,11 +248,11 @@ ERRORS = {
     "an unknown size": ("return Row(i, nothing)[0, 0]", "nothing is not bound yet", 19),
     "a method that it hasn't": ("return GLOBAL.inverted(i)", "inverted", 12),
     "a size assigned again": ("L = Row(M, i)\n    M = M + 1\n    return L[i, 0]", "was made of M, which is assigned again", 12),
-    "a layout of a loop": ("for k in range(M):\n        L = Row(M, k)\n    return L[i, 0]", "L is a layout of the loop", 12),
-    "two branches": ("if i:\n        L = Row(M, 2)\n    else:\n        L = Col(M, 2)\n    i = 1\n    return L[0, 0]", "L was made of i", 12),
+    "a layout of a loop": ("for k in range(M):\n        L = Row(M, k)\n    return L[i, 0]", "L is a layout of line 8, which may not have run", 12),
+    "two branches": ("if i:\n        L = Row(M, 2)\n    else:\n        L = Col(M, 2)\n    i = 1\n    return L[0, 0]", "L is another layout, or none, in one branch", 12),
     "a layout within a function": ("def inner():\n        return GLOBAL[i, 0]\n    return inner()", "a function within the kernel", 16),
     "a colon where there are no arrays": ("return GLOBAL[i, :]", "one index at a time", 12),
-    "a layout as a default": ("return (lambda x=GLOBAL: x)()", "GLOBAL is a layout", 22),
+    "a layout as a default": ("return (lambda x=GLOBAL: x)()", "a layout within a function that runs later", 13),
 }  # fmt: skip
 
 

@@ -88,7 +88,7 @@ def rewrite(file: Path, output: Path | None, check: bool) -> None:
     if check and output is None:
         raise click.UsageError("--check compares with a file: name it with -o")
     with redirect_stdout(sys.stderr), collecting() as made, user_file(str(file)) as defined:
-        text = rewritten_file(file, file.read_bytes().decode(), defined, made)
+        text = rewritten_file(file, _text_of(file), defined, made)
     if not made:
         raise LegoError(f"{file} has no function under @lego_emit.jit")
     if output is None:
@@ -99,6 +99,13 @@ def rewrite(file: Path, output: Path | None, check: bool) -> None:
     elif not output.is_file() or output.read_bytes() != text.encode():
         click.echo(f"{output} is not what {file} makes now; run this without --check", err=True)
         sys.exit(FAILED)
+
+
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise LegoError(f"{file} is not UTF-8 text") from None
 
 
 def _given(texts: Sequence[str]) -> dict[str, int | str]:

@@ -16,7 +16,8 @@ class KernelLanguage:
     none is said; None leaves it to the printer. aliases: the modules that printed text names, by the
     name that it has there. multiple: the statement that says of a name that a number divides it, or
     "". natural: the functions of the language whose results are at least 0. calls: whether a kernel
-    is launched by a call of the function that jit() returns.
+    is launched by a call of the function that jit() returns. package: of the language's own functions; pure: those
+    that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
     """
 
     name: str
@@ -26,6 +27,9 @@ class KernelLanguage:
     multiple = ""
     natural: tuple[str, ...] = ()
     calls = False
+    pure: tuple[str, ...] = ()
+    package = ""
+    calls_by_value = False
 
     def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
         """(the plain function of what the language's decorator made, what makes the like of another

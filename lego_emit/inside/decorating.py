@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import numbers
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -21,6 +22,7 @@ from .rewriting import Rewriter
 from .source import Source
 
 GROUP = "lego_emit.kernels"
+FUNCTIONS = {"min": min, "max": max, "abs": abs}
 CHECKS = ("off", "warn", "raise")
 
 
@@ -88,6 +90,10 @@ def jit(
             f"jit: no target {short_repr(target)}; there are {', '.join(known)}."
             f"{did_you_mean(target, known)}"
         )
+    if isinstance(assume, str) or not isinstance(ranges, Mapping | None):
+        raise KernelError(
+            'jit: assume is a list of conditions, and ranges a dict, as {"i": (0, "M")}'
+        )
     options = assume, dict(ranges or {}), index_type, checks
     if kernel is None:
         return functools.partial(_jit, target=target, options=options)
@@ -113,9 +119,8 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
     text = _undecorated(source, made.text)
     if (collected := MADE.get()) is not None:
         collected.append(Made(source.file, source.first, source.text.count("\n"), text))
-    told = _Launch(
-        made.outer, made.said, inspect.signature(function), checks, function.__qualname__
-    )
+    said = {text: True for text in assume if isinstance(text, str)} | made.said
+    told = _Launch(made.outer, said, inspect.signature(function), checks, function.__qualname__)
     if not made.edits:
         result = kernel
     else:
@@ -145,14 +150,14 @@ def _found(
 def _undecorated(source: Source, text: str) -> str:
     """A function's text without the lines of jit's decorator."""
     outer = Outer(source.function, set())
-    lines = text.splitlines(keepends=True)
+    lines = text.split("\n")
     for node in source.node.decorator_list:
         made = node.func if isinstance(node, ast.Call) else node
         if outer.value(made) is jit:
             first = source.line(node) - source.first
             for k in range(first, first + source.lines_of(node) + 1):
-                lines[k] = "\n"
-    return "".join(lines)
+                lines[k] = ""
+    return "\n".join(lines)
 
 
 class _Launch:
@@ -160,16 +165,18 @@ class _Launch:
     assumptions hold."""
 
     def __init__(
-        self, outer: Outer, said: list[str], signature: inspect.Signature, checks: str, name: str
+        self,
+        outer: Outer,
+        said: Mapping[str, bool],
+        signature: inspect.Signature,
+        checks: str,
+        name: str,
     ):
         self.outer, self.signature, self.checks, self.name = outer, signature, checks, name
-        own = set(signature.parameters)
-        known = [
-            text
-            for text in dict.fromkeys(said)
-            if {n.id for n in ast.walk(ast.parse(text)) if isinstance(n, ast.Name)} <= own
-        ]
-        self.unchecked = tuple(text for text in dict.fromkeys(said) if text not in known)
+        self.depth = 3  # of frames up to the launch
+        own = {*signature.parameters, *FUNCTIONS}
+        known = [text for text, asked in said.items() if asked and _names_in(text) <= own]
+        self.unchecked = tuple(text for text in said if text not in known)
         self._asked = {text: compile(text, "<assume>", "eval") for text in known}
 
     def __call__(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
@@ -188,32 +195,37 @@ class _Launch:
         given.apply_defaults()
         values = {k: _number(v) for k, v in given.arguments.items()}
         for text, code in self._asked.items():
-            names = code.co_names
+            names = [n for n in code.co_names if n not in FUNCTIONS]
             if any(values.get(n) is None for n in names):
                 continue
-            if not eval(code, {"__builtins__": {}}, values):
+            try:
+                holds = eval(code, {"__builtins__": FUNCTIONS}, values)
+            except ArithmeticError:  # a divisor of 0, which the kernel itself divides by
+                continue
+            if not holds:
                 said = ", ".join(f"{n} = {values[n]}" for n in dict.fromkeys(names))
                 message = f"{self.name} assumes {text}, and {said}"
                 if self.checks == "raise":
                     from ..errors import AssumptionError
 
                     raise AssumptionError(message)
-                warnings.warn(message, LegoWarning, stacklevel=4)
+                warnings.warn(message, LegoWarning, stacklevel=self.depth)
+
+
+def _names_in(text: str) -> set[str]:
+    return {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
 
 
 def _number(value: Any) -> int | None:
     """An argument as assumptions speak of it: an integer, or the address of an array's memory."""
-    if isinstance(value, int):
-        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
     if hasattr(value, "data_ptr"):
         return value.data_ptr()
     for kind in ("__cuda_array_interface__", "__array_interface__"):
         if hasattr(value, kind):
             return getattr(value, kind)["data"][0]
-    try:
-        return value.__index__()
-    except (AttributeError, TypeError):
-        return None
+    return None
 
 
 def _told(kernel: Any, info: Rewritten, launch: _Launch, calls: bool) -> Any:
@@ -231,6 +243,7 @@ def _told(kernel: Any, info: Rewritten, launch: _Launch, calls: bool) -> Any:
         called.lego = info  # type: ignore[attr-defined]
         return called
     if callable(run := getattr(kernel, "run", None)):
+        launch.depth = 4
 
         def asked(*arguments: Any, **named: Any) -> Any:
             launch(arguments, named)

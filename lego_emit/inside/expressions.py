@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 import types
 from collections.abc import Mapping, Sequence
@@ -17,11 +18,25 @@ from ..kernels.slices import Axis
 from ..kernels.spelling import Kernel
 from ..kernels.texts import MARKED
 from ..kernels.values import Several, Value
-from .flow import Either, Gone, any_of
+from .flow import Either, Gone, Known, any_of, own_names_within
 from .layouts import METHODS, Layouts
-from .outer import MISSING
+from .outer import MISSING, comes_from, is_ours
 from .source import Source
 
+COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+AT_ONCE = (sum, min, max, any, all, list, tuple, set, sorted, dict)
+PURE = (
+    len,
+    min,
+    max,
+    abs,
+    int,
+    bool,
+    divmod,
+    sum,
+    round,
+    range,
+)  # that may be called again, or not
 PARTS = ("size", "physical_size", "dims")
 # Around what stands there no brackets are needed.
 ENCLOSING = (
@@ -76,6 +91,7 @@ class Expressions(Layouts):
     ):
         super().__init__(source, language)
         self.edits: list[tuple[int, int, str]] = []
+        self.plain: dict[str, int] = {}  # names that are given other values than layouts, and where
         self.kernel = _Names(
             registry.printer(language.target),
             index_type or language.index_type,
@@ -83,11 +99,6 @@ class Expressions(Layouts):
             ranges,
             {},
         )
-        self._parents = {
-            child: parent
-            for parent in ast.walk(source.node)
-            for child in ast.iter_child_nodes(parent)
-        }
 
     def _declare(self, name: str, node: ast.AST) -> None:
         if name in self.kernel.printer.reserved:
@@ -98,8 +109,19 @@ class Expressions(Layouts):
             raise self.source.error(node, str(error)) from None
 
     def _rebound(self, name: str, node: ast.AST) -> None:
+        """A name is given a value that is no layout."""
+        if name in self.ever:
+            raise self.source.error(
+                node,
+                f"{name} is a layout in line {self.ever[name]}, and another value here: take another name",
+            )
+        self.plain.setdefault(name, self.source.line(node))
+        self._moved_on(name, node)
+
+    def _moved_on(self, name: str, node: ast.AST) -> None:
         self.bound.add(name)
         self.layouts.forget(name, f"is assigned again in line {self.source.line(node)}")
+        self.kernel.sizes.discard(name)
         self._declare(name, node)
 
     def _replace(self, node: ast.AST, text: str) -> None:
@@ -107,6 +129,14 @@ class Expressions(Layouts):
 
     def _expression(self, node: ast.AST) -> None:
         """Replaces the index expressions in a tree."""
+        if isinstance(node, COMPREHENSIONS):
+            self._comprehension(node)
+            return
+        if isinstance(node, ast.Lambda | ast.JoinedStr) and self._has_layout(node):
+            what = "a text" if isinstance(node, ast.JoinedStr) else "a function that runs later"
+            raise self.source.error(
+                node, f"a layout within {what}: give the position a name before"
+            )
         if isinstance(node, ast.expr):
             found = self._index(node)
             if found is not None:
@@ -126,6 +156,49 @@ class Expressions(Layouts):
         for child in ast.iter_child_nodes(node):
             self._expression(child)
 
+    def _has_layout(self, node: ast.AST) -> bool:
+        """Whether a layout is named or made in a tree, but by the tree's own names."""
+        inner = own_names_within(node)
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name | ast.Attribute) and not self._roots(one) & inner:
+                if self._known(one) is not None:
+                    return True
+            if isinstance(one, ast.Call) and is_ours(self.outer.value(one.func)):
+                return True
+        return False
+
+    def _comprehension(self, node: Any) -> None:
+        """A comprehension's names are its own while it runs; those of := are the function's."""
+        first, *others = node.generators
+        self._expression(first.iter)
+        walrus = [n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr)]
+        if self._has_layout(node):
+            parent = self._parents.get(node)
+            if isinstance(node, ast.GeneratorExp) and not (
+                isinstance(parent, ast.Call) and self.outer.value(parent.func) in AT_ONCE
+            ):
+                raise self.source.error(
+                    node, "a layout within a generator, which runs later: make a list, as in [..]"
+                )
+            layouts, bound = Known(self.layouts), {*self.bound}
+            own = sorted(own_names_within(node))
+            for name in own:
+                if name in self.layouts:
+                    self.layouts.lose(name, "is another name within the comprehension")
+                self.layouts.forget(name, "is another name within the comprehension")
+                self._declare(name, node)
+                self.bound.add(name)
+            for part in (*(g.iter for g in others), *(c for g in node.generators for c in g.ifs)):
+                self._expression(part)
+            for part in ("key", "value", "elt"):
+                if (value := getattr(node, part, None)) is not None:
+                    self._expression(value)
+            self.layouts, self.bound = layouts, bound
+            for name in own:
+                self._declare(name, node)
+        for name in walrus:
+            self._rebound(name, node)
+
     def _put(self, node: ast.expr, found: Any) -> None:
         """Writes a value in place of a node."""
         with self._placed(node):
@@ -133,6 +206,7 @@ class Expressions(Layouts):
         text = self._aliased(text, node)
         lines = "\n" * self.source.lines_of(node)
         parent = self._parents.get(node)
+        tight = tight and not (isinstance(parent, ast.Attribute) and text.isdecimal())
         enclosed = isinstance(parent, ENCLOSING) or (
             isinstance(parent, ast.Subscript) and parent.slice is node
         )
@@ -249,6 +323,7 @@ class Expressions(Layouts):
                 node, "an index expression within another: give it a name before"
             )
         self._check_names(node)
+        self._check_calls(node)
         with self._placed(node):
             return self.kernel.value(self.source.said(node))
 
@@ -274,11 +349,31 @@ class Expressions(Layouts):
                     f"{did_you_mean(one.id, sorted(self.own))}"
                 )  # fmt: skip
 
+    def _check_calls(self, node: ast.expr) -> None:
+        """An index that may be computed any number of times, at any time."""
+        for one in ast.walk(node):
+            again = not isinstance(one, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom)
+            if isinstance(one, ast.Call):
+                found = self.outer.value(one.func)
+                name = one.func.attr if isinstance(one.func, ast.Attribute) else ""
+                again = found in PURE or (
+                    (
+                        name in self.language.pure
+                        or getattr(found, "__name__", "") in self.language.pure
+                    )
+                    and (found is MISSING or comes_from(found, (self.language.package,)))
+                )
+            if not again:
+                raise self.source.error(
+                    one,
+                    f"{self.source.said(one)} is called as often as the position needs it: give it a name before",
+                )
+
     def _spelled(self, found: Any) -> tuple[str, bool]:
         """(a value as text, whether it binds as tightly as a name)."""
         if isinstance(found, Chosen):
             yes, no = (self._text(x, bare=True) for x in (found.yes, found.no))
-            return f"({yes} if {found.test[1:-1]} else {no})", True
+            return f"({yes} if {found.test} else {no})", True
         if isinstance(found, Several):
             comma = "," * (len(found) == 1)
             return f"({', '.join(self._text(x, bare=True) for x in found)}{comma})", True
@@ -294,7 +389,15 @@ class Expressions(Layouts):
         return text if bare or tight else f"({text})"
 
     def _aliased(self, text: str, node: ast.AST) -> str:
-        """A printed text with the names that the function's file has for the language's modules."""
+        """A printed text with the names that the function's file has for the language's modules, and for Python's
+        own functions."""
+        for name in ("min", "max"):
+            if re.search(rf"(?<![\w.]){name}\(", text) and name not in self._roots(node):
+                if name in self.own or self.outer.named(name) is not getattr(builtins, name):
+                    raise self.source.error(
+                        node,
+                        f"the index expression needs Python's {name}, and {name} is another here: rename that",
+                    )
         for name, module in self.language.aliases.items():
             used = re.compile(rf"(?<![\w.]){name}\.")
             if used.search(text):

@@ -4,13 +4,14 @@ where."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ..algebra.block import Block
 from ..arith.expr import Expr
 
+NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 ENDS = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
@@ -60,13 +61,23 @@ def assigned(node: ast.AST) -> Iterator[str]:
 def own_names(function: ast.FunctionDef) -> set[str]:
     """All names that are a function's own, those of what is within it among them."""
     found = {name for statement in function.body for name in assigned(statement)}
-    outside = {
-        name
-        for node in ast.walk(function)
-        if isinstance(node, ast.Global | ast.Nonlocal)
-        for name in node.names
-    }
-    return (found | _arguments(function)) - outside
+    return (found | _arguments(function)) - shared_names(function)[0]
+
+
+def shared_names(function: ast.FunctionDef) -> tuple[set[str], set[str]]:
+    """(a function's names that are global or of a function around it, though it may assign them; its own that a
+    function within assigns)."""
+    outer: set[str] = set()
+    inner: set[str] = set()
+
+    def read(node: ast.AST, within: bool) -> None:
+        for one in ast.iter_child_nodes(node):
+            if isinstance(one, ast.Global | ast.Nonlocal):
+                (inner if within else outer).update(one.names)
+            read(one, within or isinstance(one, NESTED))
+
+    read(function, False)
+    return outer, inner
 
 
 def _arguments(tree: ast.AST) -> set[str]:
@@ -76,6 +87,29 @@ def _arguments(tree: ast.AST) -> set[str]:
 def own_names_within(expression: ast.AST) -> set[str]:
     """The names that lambdas and comprehensions in an expression bind."""
     return _arguments(expression) | {*assigned(expression)}
+
+
+def steady(function: ast.FunctionDef, harmless: Callable[[ast.Call], bool]) -> set[str]:
+    """The parameters of a function whose values, and the truth of them, stay: nothing assigns them, and they are
+    used as numbers alone. harmless: whether a call changes nothing that it is given."""
+    bound = {name for one in function.body for name in assigned(one)}
+    uses: set[int] = set()
+    for node in ast.walk(function):
+        match node:
+            case ast.BinOp() | ast.BoolOp() | ast.UnaryOp() | ast.Compare():
+                uses |= {id(one) for one in ast.iter_child_nodes(node)}
+            case ast.If(test=test) | ast.IfExp(test=test) | ast.While(test=test):
+                uses.add(id(test))
+            case ast.Subscript(slice=key):
+                uses |= {id(one) for one in getattr(key, "elts", [key])}
+            case ast.Call(args=args) if harmless(node):
+                uses |= {id(part) for one in args for part in (one, *getattr(one, "elts", ()))}
+    others = {
+        node.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and id(node) not in uses
+    }
+    return _arguments(function.args) - bound - others
 
 
 def ends(body: list[ast.stmt]) -> bool:
@@ -93,7 +127,6 @@ class Known(dict[str, "Layout | Gone"]):
 
     def forget(self, name: str, why: str) -> None:
         """The name stands for another value from now on; layouts that were made of it are gone."""
-        self.pop(name, None)
         for other, layout in self.items():
             if not isinstance(layout, Gone) and name in sizes_in(layout):
                 self[other] = Gone(f"was made of {name}, which {why}")

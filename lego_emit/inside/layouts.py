@@ -4,16 +4,32 @@ from __future__ import annotations
 
 import ast
 import copy
+import types
 from typing import Any
 
 from ..algebra.block import Block
 from ..arith.expr import symbols
 from ..emit.kernel_language import KernelLanguage
 from ..errors import KernelError, LegoError
-from .flow import Either, Gone, Known, any_of, own_names, own_names_within
-from .outer import MISSING, Outer, is_ours, number
+from .flow import (
+    Either,
+    Gone,
+    Known,
+    any_of,
+    assigned,
+    own_names,
+    own_names_within,
+    shared_names,
+    steady,
+)
+from .outer import MISSING, Outer, comes_from, is_ours, number
 from .source import Source
 
+MAKERS = ("OrderBy", "TileBy", "TileOrderBy", "inverse")
+ASKED = (
+    ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop,
+    ast.cmpop, ast.boolop, ast.expr_context,
+)  # fmt: skip
 METHODS = ("apply", "at", "inv", "in_bounds", "mask", "alignment", "contiguity")
 
 
@@ -25,29 +41,72 @@ class Layouts:
         self.own = own_names(source.node)
         self.outer = Outer(source.function, self.own)
         self.layouts = Known()
+        self.ever: dict[str, int] = {}  # names that are layouts anywhere, and in which line
         self.shown: dict[str, str] = {}  # all layouts that had a name
         args = source.node.args
         arguments = (*args.posonlyargs, *args.args, *args.kwonlyargs)
         arguments += (*filter(None, (args.vararg, args.kwarg)),)
         self.bound: set[str] = {a.arg for a in arguments}
-        self._constants = {
+        self.shared, moved = shared_names(source.node)
+        self.moved = moved & self.own
+        self.assigned = {name for one in source.node.body for name in assigned(one)}
+        told = {
             a.arg
             for a in arguments
             if language.is_constant(ast.unparse(a.annotation) if a.annotation else "")
         }
+        calls = language.calls_by_value
+        kept = self.own if calls else steady(source.node, self._is_harmless)
+        self._constants = (told & kept) - self.assigned - self.moved
         self._kept: list[Block] = []  # that no other takes the identity of one
+        self._parents = {
+            child: parent
+            for parent in ast.walk(source.node)
+            for child in ast.iter_child_nodes(parent)
+        }
+
+    def _index(self, node: ast.expr) -> Any:
+        """The value of an index expression; None of any other."""
+        raise NotImplementedError
+
+    def _is_harmless(self, call: ast.Call) -> bool:
+        """Whether a call makes a layout, or asks one."""
+        func = call.func
+        if isinstance(func, ast.Subscript):
+            func = func.value
+        asks = isinstance(func, ast.Attribute) and func.attr in (*METHODS, *MAKERS)
+        return asks or is_ours(self.outer.value(func))
 
     def _known(self, node: ast.expr) -> Any:
         """What a name is known as: a layout, one that is gone, or nothing."""
         if isinstance(node, ast.Name) and node.id in self.own:
+            if node.id in self.ever and node.id not in self.layouts:
+                return Gone("is a layout elsewhere, and none here")
             return self.layouts.get(node.id)
         value = self.outer.value(node)
+        if isinstance(value, Block) and (names := self._roots(node) & self.shared):
+            raise self.source.error(
+                node,
+                f"{names.pop()} is declared global or nonlocal: a layout is read before the kernel runs",
+            )
+        parent = self._parents.get(node)
+        parts: Any = value.values() if isinstance(value, dict) else value
+        if isinstance(parent, ast.Subscript) and isinstance(value, list | tuple | dict):
+            if any(isinstance(one, Block) for one in parts):
+                if parent.value is node and not isinstance(parent.slice, ast.Constant):
+                    raise self.source.error(
+                        parent, "which layout this is must be a constant, as in [0]"
+                    )
         return value if isinstance(value, Block) else None
+
+    @staticmethod
+    def _roots(node: ast.AST) -> set[str]:
+        return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
 
     def _layout(self, node: ast.expr) -> Block | Either | None:
         """The layout that an expression is; None of any other."""
         match node:
-            case ast.Name() | ast.Attribute():
+            case ast.Name() | ast.Attribute() | ast.Subscript(slice=ast.Constant()):
                 known = self._known(node)
                 if isinstance(known, Gone):
                     raise self.source.error(node, f"{self.source.said(node)} {known.why}")
@@ -70,6 +129,8 @@ class Layouts:
             case ast.Call(func=func):
                 if isinstance(func, ast.Attribute) and func.attr in (*METHODS, "step"):
                     return None
+                if isinstance(func, ast.Attribute) and self._index(func.value) is not None:
+                    return None
                 return self._evaluated(node) if self._makes_layouts(node) else None
             case ast.BinOp(left=left, right=right):
                 both = any_of(self._layout(left)) and any_of(self._layout(right))
@@ -82,7 +143,7 @@ class Layouts:
             case ast.Call(func=func):
                 return self._makes_layouts(func)
             case ast.Subscript(value=base):
-                return self._makes_layouts(base)
+                return self._index(node) is None and self._makes_layouts(base)
             case ast.Attribute(value=base) if not isinstance(self.outer.value(node), Block):
                 found = self.outer.value(node)
                 return is_ours(found) or self._makes_layouts(base) or any_of(self._known(base))
@@ -105,7 +166,8 @@ class Layouts:
                         one,
                         f"{one.id} is not bound yet: a layout is made when the kernel is decorated",
                     )
-                if isinstance(found, Block) or number(found) is not None:
+                self._steady_outside(one)
+                if not isinstance(found, type | types.ModuleType | types.BuiltinFunctionType):
                     self.outer.take(one, found)
                 whole = number(found)
                 values[one.id] = found if whole is None else whole
@@ -113,6 +175,11 @@ class Layouts:
             known = self._layout(one)
             if known is None and one.id not in self.bound:
                 raise self.source.error(one, f"{one.id} is assigned nowhere before")
+            if one.id in self.moved:
+                raise self.source.error(
+                    one,
+                    f"{one.id} is assigned by a function within the kernel, at a time that is not known",
+                )
             if isinstance(known, Either):
                 chosen = known
             values[one.id] = symbols(one.id) if known is None else known
@@ -121,6 +188,16 @@ class Layouts:
                 node, "a layout of one that is one of two: make both, and choose between them"
             )
         for one in ast.walk(node):
+            if isinstance(one, ast.Attribute | ast.Subscript) and not self._roots(one) & self.own:
+                found = self.outer.value(one)
+                if number(found) is not None or isinstance(found, Block):
+                    self.outer.take(one, found)
+            if isinstance(one, ast.Call) and not self._is_evaluated(one):
+                raise self.source.error(
+                    one,
+                    f"{self.source.said(one)} would be called once, when the kernel is decorated: give its value "
+                    "a name before",
+                )
             if isinstance(one, ast.IfExp) and {*self._own_in(one.test)} - inner:
                 return self._either(node, one)
             if isinstance(one, ast.BoolOp | ast.Compare | ast.comprehension) or (
@@ -146,6 +223,20 @@ class Layouts:
         self._kept.append(found)
         return found
 
+    def _is_evaluated(self, node: ast.Call) -> bool:
+        """Whether a call within an expression of layouts may be made when the kernel is decorated."""
+        if self._is_harmless(node) or self._makes_layouts(node):
+            return True
+        found = self.outer.value(node.func)
+        return isinstance(found, types.FunctionType) or comes_from(found, ("triton", "numba"))
+
+    def _steady_outside(self, node: ast.Name) -> None:
+        if node.id in self.shared:
+            raise self.source.error(
+                node,
+                f"{node.id} is declared global or nonlocal: a layout is read before the kernel runs",
+            )
+
     def _own_in(self, node: ast.AST) -> list[str]:
         """The kernel's own names in a tree that are no layouts."""
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in self.own}
@@ -169,15 +260,21 @@ class Layouts:
     def _test(self, node: ast.expr) -> tuple[str, frozenset[str]] | None:
         """(a condition's text, its own names) where it can be asked for again wherever they stay."""
         names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name) and n.id in self.own}
-        calls = any(isinstance(n, ast.Call | ast.NamedExpr) for n in ast.walk(node))
-        if calls or not names <= self._constants:
+        plain = all(isinstance(n, ASKED) for n in ast.walk(node))
+        if not plain or not names <= self._constants:
             return None
-        return f"({self.source.said(node)})", frozenset(names)
+        for one in ast.walk(node):
+            if isinstance(one, ast.Name) and one.id not in self.own:
+                found = self.outer.named(one.id)
+                if one.id in self.shared or (number(found) is None and not isinstance(found, bool)):
+                    return None
+                self.outer.take(one, found)
+        return self.source.said(node), frozenset(names)
 
     @staticmethod
     def _repr(layout: Block | Either) -> str:
         if isinstance(layout, Either):
-            return f"{layout.yes!r} if {layout.test[1:-1]} else {layout.no!r}"
+            return f"{layout.yes!r} if {layout.test} else {layout.no!r}"
         return repr(layout)
 
     def _literal(self, node: ast.expr) -> int | None:
@@ -224,7 +321,7 @@ class _Divisions(ast.NodeTransformer):
         """A call, its arguments first."""
         self.generic_visit(node)
         found = self.outer.value(node.func)
-        if getattr(found, "__name__", "") in ("cdiv", "ceildiv"):
+        if getattr(found, "__name__", "") == "cdiv" and comes_from(found, ("triton",)):
             node.func = ast.copy_location(ast.Name("__cdiv", ast.Load()), node.func)
         return node
 

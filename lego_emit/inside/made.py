@@ -24,30 +24,30 @@ def function_of(source: Source, text: str) -> types.FunctionType:
     tree = ast.parse(content, str(path))
     old = source.function
     node = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
-    node.decorator_list = []
+    node.name, node.decorator_list, node.returns = "__made", [], None
     node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)
-    node.returns = None
     for argument in ast.walk(node.args):
         if isinstance(argument, ast.arg):
             argument.annotation = None
     cells = dict(zip(old.__code__.co_freevars, old.__closure__ or (), strict=True))
-    around = ast.FunctionDef(
-        "around",
-        ast.arguments([], [ast.arg(name) for name in cells], None, [], [], None, []),
-        [node],
-        [],
-        lineno=node.lineno,
-        end_lineno=node.end_lineno,
-        end_col_offset=node.end_col_offset,
-        col_offset=0,
-    )
+    place = {
+        "lineno": node.lineno, "col_offset": 0,
+        "end_lineno": node.end_lineno, "end_col_offset": node.end_col_offset,
+    }  # fmt: skip
+    body: list[ast.stmt] = [node]
+    (*_, holder, _) = ("<locals>", *old.__qualname__.split("."))
+    if holder != "<locals>":  # a class, whose name is in that of __private
+        body = [ast.ClassDef(holder, [], [], body, [], **place)]
+    arguments = ast.arguments([], [ast.arg(name) for name in cells], None, [], [], None, [])
+    around = ast.FunctionDef("around", arguments, body, [], **place)
     module = ast.fix_missing_locations(ast.Module([around], []))
     flags = old.__code__.co_flags & FUTURE
-    outer = compile(module, str(path), "exec", flags, dont_inherit=True)
-    (inner,) = (c for c in outer.co_consts if isinstance(c, types.CodeType))
-    code = next(
-        c for c in inner.co_consts if isinstance(c, types.CodeType) and c.co_name == node.name
-    )
+    code = compile(module, str(path), "exec", flags, dont_inherit=True)
+    for name in ("around", holder, "__made")[:: 1 if holder != "<locals>" else 2]:
+        code = next(
+            c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name.endswith(name)
+        )
+    code = code.replace(co_name=old.__name__, co_qualname=old.__qualname__)
     closure = tuple(cells[name] for name in code.co_freevars)
     made = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, closure)
     made.__kwdefaults__ = old.__kwdefaults__

@@ -12,14 +12,23 @@ from ..arith.expr import Cond, Expr, symbols
 from ..emit.kernel_language import KernelLanguage
 from ..kernels.names import fresh
 from ..kernels.values import Several
-from .expressions import Expressions
-from .flow import Either, Known, any_of, assigned, ends, joined, sizes_in
-from .outer import MISSING, Outer
+from .expressions import COMPREHENSIONS, Expressions
+from .flow import (
+    Either,
+    Known,
+    any_of,
+    assigned,
+    ends,
+    joined,
+    own_names,
+    own_names_within,
+    sizes_in,
+)
+from .outer import MISSING, Outer, comes_from
 from .saying import assume
 from .source import Source
 
 RANGES = ("range", "prange", "static_range")
-NESTED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass
@@ -30,7 +39,7 @@ class Rewritten:
     text: str
     edits: int
     assumptions: tuple[str, ...]
-    said: list[str]
+    said: dict[str, bool]
     layouts: dict[str, str]
     outer: Outer
 
@@ -47,7 +56,9 @@ class Rewriter(Expressions):
         index_type: str | None,
     ):
         super().__init__(source, language, assumed, ranges, index_type)
-        self.said: list[str] = []
+        self.said: dict[str, bool] = {}  # what is assumed, and whether a launch can be asked
+        self._depth = 0  # of statements that may not run
+        self._left = False  # whether a statement before may have left the function
         self._gone: dict[ast.stmt, int] = {}  # the edits of statements that vanish
         self._before: list[str] = []  # statements that stand before the one that is written
 
@@ -56,18 +67,44 @@ class Rewriter(Expressions):
         node = self.source.node
         for default in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
             self._expression(default)
-        for name in sorted(self.own):
+        for name in sorted(
+            self.own | self._roots(node)
+        ):  # others' names, too, are no names for ours
             self._declare(name, node)
         self._block(node.body)
-        self.kernel.finished()
+        with self._placed(node):
+            self.kernel.finished()
+        text = self.source.replaced(self.edits)
+        self._check_left(text)
         return Rewritten(
-            self.source.replaced(self.edits),
+            text,
             len(self.edits),
             tuple(self.kernel.assumptions),
             self.said,
             self.shown,
             self.outer,
         )
+
+    def _check_left(self, text: str) -> None:
+        """Raises KernelError where a name that was a layout is still read."""
+        if not self.ever:
+            return
+        tree = ast.parse("if True:\n" * self.source.above + text)
+
+        def read(node: ast.AST, names: set[str]) -> None:
+            if isinstance(
+                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *COMPREHENSIONS)
+            ):
+                names = names - own_names_within(node)
+            if isinstance(node, ast.Name) and node.id in names:
+                raise self.source.error(
+                    node, f"{node.id} is a layout in line {self.ever[node.id]}, and none here"
+                )
+            for child in ast.iter_child_nodes(node):
+                read(child, names)
+
+        for statement in next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)).body:
+            read(statement, {*self.ever})
 
     def _block(self, body: list[ast.stmt]) -> None:
         for statement in body:
@@ -81,15 +118,22 @@ class Rewriter(Expressions):
         match node:
             case ast.Expr(value=ast.Call() as call) if self.outer.value(call.func) is assume:
                 self._assume(node, call)
-            case ast.Assign(targets=[target]) | ast.AnnAssign(target=target) if (
-                node.value is not None
-            ):
-                self._assign(node, target, node.value)
+            case ast.Assign(targets=targets, value=value):
+                self._assign(node, targets, value)
+            case ast.AnnAssign(target=target, annotation=annotation, value=value):
+                self._expression(annotation)
+                if value is not None:
+                    self._assign(node, [target], value)
+            case ast.AugAssign(target=target, value=value):
+                self._expression(value)
+                if isinstance(target, ast.Name) and self._known(target) is not None:
+                    self._expression(target)  # which says what it is
+                self._target(target)
             case ast.For(target=target, iter=iterable, body=body, orelse=orelse):
                 self._expression(iterable)
                 self._loop(node, [target], body, orelse, self._counted(node, target, iterable))
             case ast.While(test=test, body=body, orelse=orelse):
-                self._forget_bound_in(node)
+                self._forget([node])
                 self._expression(test)
                 self._loop(node, [], body, orelse)
             case ast.If():
@@ -99,56 +143,77 @@ class Rewriter(Expressions):
                     self._expression(item.context_expr)
                     if item.optional_vars is not None:
                         self._target(item.optional_vars)
-                self._block(body)
-            case ast.Try():
+                self._perhaps(body)  # which may end early, unseen
+            case ast.Try() | ast.TryStar():
                 self._try(node)
+            case ast.Match(subject=subject, cases=cases):
+                self._expression(subject)
+                for one in cases:
+                    self._case(one)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 self._nested(node)
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    self._target(target)
             case ast.Global() | ast.Nonlocal():
                 pass
             case _:
                 self._expression(node)
-                for name in assigned(node):
-                    self._rebound(name, node)
+                if isinstance(node, ast.Import | ast.ImportFrom):
+                    for name in assigned(node):
+                        self._rebound(name, node)
+        self._left |= any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(node))
 
-    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr) -> None:
+    def _assign(self, node: ast.stmt, targets: list[ast.expr], value: ast.expr) -> None:
         """An assignment: of a layout, of index expressions to names, of anything else."""
-        if isinstance(target, ast.Name) and (layout := self._layout(value)) is not None:
-            self._rebound(target.id, node)
-            self.layouts[target.id] = layout
-            self.shown[target.id] = self._repr(layout)
-            self._vanish(node)
+        target = targets[0]
+        if (layout := self._layout(value)) is not None and all(
+            isinstance(t, ast.Name) for t in targets
+        ):
+            self._made(node, [(t.id, layout) for t in targets if isinstance(t, ast.Name)])
             return
-        pairs = self._pairs(target, value)
+        pairs = self._pairs(target, value) if len(targets) == 1 else None
         if pairs is not None and any(self._layout(one) is not None for _, one in pairs):
-            if not all(isinstance(t, ast.Name) and self._layout(v) is not None for t, v in pairs):
+            found = [(t.id, self._layout(v)) for t, v in pairs if isinstance(t, ast.Name)]
+            made = [(name, layout) for name, layout in found if layout is not None]
+            if len(made) < len(pairs):
                 raise self.source.error(
                     node, "layouts and other values in one assignment; write two"
                 )
-            found = [(t.id, self._layout(v)) for t, v in pairs if isinstance(t, ast.Name)]
-            for name, _ in found:
-                self._rebound(name, node)
-            for name, layout in found:
-                assert layout is not None
-                self.layouts[name] = layout
-                self.shown[name] = self._repr(layout)
-            self._vanish(node)
+            self._made(node, made)
             return
         names = [t.id for t in getattr(target, "elts", [target]) if isinstance(t, ast.Name)]
         several = isinstance(target, ast.Tuple) and len(names) == len(target.elts)
-        if several and isinstance(found := self._index(self._named_apart(node, value)), Several):
-            if len(found) != len(names):
-                raise self.source.error(
-                    node, f"{len(names)} names for {len(found)} values of {found.said}"
-                )
-            self._written(node, names, found)
-            return
+        if several and len(targets) == 1 and len({*names}) == len(names):
+            found = self._index(self._named_apart(node, value))
+            if isinstance(found, Several):
+                if len(found) != len(names):
+                    raise self.source.error(
+                        node, f"{len(names)} names for {len(found)} values of {found.said}"
+                    )
+                self._written(node, names, found)
+                return
+            self._before.clear()
         self._expression(value)
-        if isinstance(node, ast.AnnAssign):
-            self._expression(node.annotation)
-        self._target(target)
-        if isinstance(target, ast.Name):
+        for target in targets:
+            self._target(target)
+        if len(targets) == 1 and isinstance(target, ast.Name):
             self._learn(target.id, value)
+
+    def _made(self, node: ast.stmt, made: list[tuple[str, Block | Either]]) -> None:
+        """Names that are layouts from now on."""
+        for name, _ in made:
+            if name in self.plain or name in self.shared:
+                where = f"in line {self.plain[name]}" if name in self.plain else "elsewhere"
+                raise self.source.error(
+                    node, f"{name} is a layout here, and another value {where}: take another name"
+                )
+            self._moved_on(name, node)
+        for name, layout in made:
+            self.ever.setdefault(name, self.source.line(node))
+            self.layouts[name] = layout
+            self.shown[name] = self._repr(layout)
+        self._vanish(node)
 
     def _pairs(self, target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]] | None:
         """The parts of an assignment of a tuple to a tuple."""
@@ -173,9 +238,11 @@ class Rewriter(Expressions):
                 text = self.kernel.statements(names, found, "")
             text = "; ".join(self._aliased(text, node).split("\n")[:-1])
             self.bound |= {*names}
+        for name in self.moved.intersection(names):
+            self._declare(name, node)
         text = "; ".join([*self._before, text])
         self._before.clear()
-        self._replace(node, text + "\n" * self.source.lines_of(node))
+        self._replace(node, self.source.filled(node, text))
 
     def _named_apart(self, node: ast.stmt, value: ast.expr) -> ast.expr:
         """An index of a position that is a call, with a name in the call's place: it is computed once."""
@@ -228,7 +295,7 @@ class Rewriter(Expressions):
         elif self.source.ends_line(node):
             begin -= node.col_offset
         self._gone[node] = len(self.edits)
-        self.edits.append((begin, end, text + "\n" * self.source.lines_of(node)))
+        self.edits.append((begin, end, self.source.filled(node, text)))
 
     def _loop(
         self,
@@ -239,21 +306,35 @@ class Rewriter(Expressions):
         known: Sequence[Cond] = (),
     ) -> None:
         """A loop: what it assigns is unknown when a round begins, and behind it. known: what holds in a round."""
-        self._forget_bound_in(node)
-        assume, before = [*self.kernel.assume], {*self.layouts}
-        line = self.source.line(node)
+        self._forget([node])
         for target in targets:
             self._target(target)
+        self._perhaps(body, known)
+        self._forget([node])
+        self._perhaps(orelse)
+
+    def _perhaps(self, body: Sequence[ast.stmt], known: Sequence[Cond] = ()) -> None:
+        """Statements that may run or not, or in part: what they assign is unknown behind them. known: what
+        holds in them."""
+        assume = [*self.kernel.assume]
         self.kernel.assume += known
-        self._block(body)
-        inside = {n for n in assigned(node) if n in self.layouts}
-        self._forget_bound_in(node)
-        for name in inside - before | {n for n in inside if n in self.layouts}:
-            self.layouts.lose(
-                name, f"is a layout of the loop in line {line}, which may not have run"
-            )
+        self._depth += 1
+        self._block([*body])
+        self._depth -= 1
         self.kernel.assume = [a for a in self.kernel.assume if any(a is said for said in assume)]
-        self._block(orelse)
+        self._forget(body)
+
+    def _forget(self, nodes: Sequence[ast.AST]) -> None:
+        """The names that statements assign are unknown from now on."""
+        for name in sorted({name for node in nodes for name in assigned(node)}):
+            if name in self.layouts or name in self.ever:
+                line = self.source.line(nodes[0])
+                self.layouts.lose(
+                    name,
+                    f"is a layout of line {self.ever.get(name, line)}, which may not have run, or may run again",
+                )
+            else:
+                self._moved_on(name, nodes[0])
 
     def _counted(self, node: ast.For, target: ast.expr, iterable: ast.expr) -> list[Cond]:
         """What is known of the counter of a range in each round: it is at least 0, and below an end that is a name
@@ -261,7 +342,7 @@ class Rewriter(Expressions):
         match iterable:
             case ast.Call(func=func, args=[*start, end], keywords=[]) if (
                 isinstance(target, ast.Name)
-                and getattr(self.outer.value(func), "__name__", "") in RANGES
+                and self._is_range(self.outer.value(func))
                 and len(start) < 2
                 and (not start or (self._literal(start[0]) or -1) >= 0)
             ):
@@ -269,13 +350,13 @@ class Rewriter(Expressions):
             case _:
                 return []
         inside = {n for one in node.body for n in assigned(one)}
-        if target.id in inside:
+        if target.id in inside | self.moved:
             return []
         counter = symbols(target.id)
         found = [Cond("le", Expr.of(0), counter)]
         match end:
             case ast.Name(id=name) if (
-                name in self.bound - inside and self.layouts.get(name) is None
+                name in self.bound - inside - self.moved and name not in self.ever
             ):
                 found.append(Cond("lt", counter, symbols(name)))
             case ast.Subscript(value=ast.Attribute(value=base, attr="dims"), slice=key):
@@ -285,32 +366,30 @@ class Rewriter(Expressions):
                         found.append(Cond("lt", counter, Expr.of(layout.dims[axis])))
         return found
 
+    def _is_range(self, found: Any) -> bool:
+        named = getattr(found, "__name__", "") in RANGES
+        return found is range or (named and comes_from(found, (self.language.package,)))
+
     def _learn(self, name: str, value: ast.expr) -> None:
         """What is known of a name that has a value from now on."""
-        if isinstance(value, ast.Call) and self.outer.value(value.func) is not MISSING:
-            if ast.unparse(value.func).rpartition(".")[2] in self.language.natural:
+        if isinstance(value, ast.Call) and name not in self.moved:
+            found = self.outer.value(value.func)
+            natural = ast.unparse(value.func).rpartition(".")[2] in self.language.natural
+            if natural and found is not MISSING and comes_from(found, (self.language.package,)):
                 self._at_least_0(name)
 
     def _at_least_0(self, name: str) -> None:
         self.kernel.assume.append(f"{name} >= 0")
 
-    def _forget_bound_in(self, node: ast.stmt) -> None:
-        line = self.source.line(node)
-        for name in sorted({*assigned(node)}):
-            if isinstance(self.layouts.get(name), Block | Either):
-                self.layouts.lose(name, f"is made again in the loop in line {line}")
-                continue
-            self.layouts.forget(name, f"is assigned again in line {line}")
-            self._declare(name, node)
-            self.bound.add(name)
-
     def _if(self, node: ast.If) -> None:
         self._expression(node.test)
         assume, before = [*self.kernel.assume], Known(self.layouts)
+        self._depth += 1
         self._block(node.body)
         one, self.layouts = self.layouts, Known(before)
         self.kernel.assume = [*assume]
         self._block(node.orelse)
+        self._depth -= 1
         other = self.layouts
         self.kernel.assume = [a for a in self.kernel.assume if any(a is said for said in assume)]
         if ends(node.body) or ends(node.orelse):
@@ -318,39 +397,57 @@ class Rewriter(Expressions):
         else:
             self.layouts = joined(one, other, self._test(node.test), self.source.line(node))
         for name in sorted({*assigned(node)}):
-            kept = self.layouts.get(name)
-            if not any_of(kept):
+            if not any_of(self.layouts.get(name)):
                 self._declare(name, node)  # what is known of it held in a branch
 
-    def _try(self, node: ast.Try) -> None:
-        line = self.source.line(node)
-        for body in (node.body, *(h.body for h in node.handlers), node.orelse, node.finalbody):
-            self._block(body)
-            for name in sorted({n for one in body for n in assigned(one)}):
-                if any_of(self.layouts.get(name)):
-                    self.layouts.lose(name, f"is a layout within the try in line {line}")
+    def _try(self, node: ast.Try | ast.TryStar) -> None:
+        """What the body assigns is unknown in handlers, and behind."""
+        self._perhaps(node.body)
         for handler in node.handlers:
             if handler.type is not None:
                 self._expression(handler.type)
+            if handler.name is not None:
+                self._rebound(handler.name, handler)
+            self._perhaps(handler.body)
+        self._perhaps(node.orelse)
+        self._block(node.finalbody)
 
-    def _nested(self, node: ast.stmt) -> None:
+    def _case(self, case: ast.match_case) -> None:
+        """A case: what its pattern and its statements assign is unknown in others, and behind."""
+        before = Known(self.layouts)
+        self._expression(case.pattern)
+        for name in assigned(case.pattern):
+            self._rebound(name, case.pattern)
+        if case.guard is not None:
+            self._expression(case.guard)
+        self._perhaps(case.body)
+        self.layouts = before
+        self._forget([case.pattern, *([case.guard] if case.guard else []), *case.body])
+
+    def _nested(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> None:
         """A function within: a layout in it would be read when it is called."""
+        inner = own_names(node) if isinstance(node, ast.FunctionDef) else set[str]()
         for one in ast.walk(node):
-            if isinstance(one, ast.Name) and any_of(self._known(one)):
+            if isinstance(one, ast.Name) and one.id not in inner and self._known(one) is not None:
                 raise self.source.error(
                     one,
                     f"{one.id} is a layout in a function within the kernel; index it outside, or put that "
                     "function under lego_emit.jit",
                 )
-        if isinstance(node, NESTED):
-            self._rebound(node.name, node)
+        self._rebound(node.name, node)
 
     def _assume(self, node: ast.stmt, call: ast.Call) -> None:
         """What assume() says: known from here on, and told to the kernel's compiler where it listens."""
         texts: list[str] = []
         for argument in call.args:
             said = self.source.said(argument)
-            self.said.append(said)
+            names = self._roots(argument)
+            if moved := names & (self.moved | self.shared):
+                raise self.source.error(
+                    argument, f"{moved.pop()} may change at any time: nothing is assumed of it"
+                )
+            asked = not self._depth and not self._left and not names & self.assigned
+            self.said[said] = asked and self.said.get(said, True)
             with self._placed(argument):
                 self.kernel.suppose(said)
             match argument:
@@ -364,6 +461,6 @@ class Rewriter(Expressions):
                     text = self.language.multiple.replace("{tl}.", "tl.")
                     texts.append(self._aliased(text.format(name=name, number=n), node))
         if texts:
-            self._replace(node, "; ".join(texts) + "\n" * self.source.lines_of(node))
+            self._replace(node, self.source.filled(node, "; ".join(texts)))
         else:
             self._vanish(node)

@@ -70,7 +70,8 @@ class Source:
         if isinstance(node, ast.Name):
             return node.id
         begin, end = self.span(node)
-        return " ".join(self.text.encode()[begin:end].decode().split())
+        text = self.text.encode()[begin:end].decode()
+        return ast.unparse(node) if "\n" in text else text
 
     def line(self, node: ast.AST) -> int:
         """The number of a node's line in the file."""
@@ -99,6 +100,12 @@ class Source:
         """How many line ends are within a node."""
         begin, end = self.span(node)
         return self.text.encode()[begin:end].count(b"\n")
+
+    def filled(self, node: ast.stmt, text: str) -> str:
+        """A statement's text with as many line ends as it had, also where another is behind it."""
+        rest = self.text.encode()[self.span(node)[1] :].partition(b"\n")[0].strip()
+        more = self.lines_of(node) - text.count("\n")
+        return text + (" \\\n" if rest.startswith(b";") else "\n") * more
 
     def ends_line(self, node: ast.stmt) -> bool:
         """Whether nothing, not even a comment, is behind a statement on its line."""
