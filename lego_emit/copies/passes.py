@@ -100,7 +100,8 @@ class _Pass:
             for one, own in zip((memory, Ref(BUFFER, const(0))), self.strides, strict=True)
         ]
         of, to = refs if fills else refs[::-1]
-        found: tuple[Statement, ...] = (Apply(kernel, to, of, *map(tuple, strides)),)
+        sides = tuple(strides[0]), tuple(strides[1])
+        found: tuple[Statement, ...] = (Apply(kernel, to, of, *sides),)
         for loop in reversed(loops):
             found = (replace(loop, body=found),)
         return found
@@ -140,8 +141,10 @@ def passes_of(digits: Sequence[Digit], element_bytes: int) -> Passes | None:
         bits = range(lanes.bit_length() - 1)
         rows = [(0, k) for k in bits], [(1, k) for k in bits]
         ends = [(across, k) for k in bits], line
-        block = of_bits(*(rows if reads else rows[::-1]), 2)
-        other = of_bits(*(ends if reads else ends[::-1]), len(digits))
+        if not reads:
+            rows, ends = rows[::-1], ends[::-1]
+        block = of_bits(rows[0], rows[1], 2)
+        other = of_bits(ends[0], ends[1], len(digits))
         if block is not None and other is not None and fits(other, digits):
             return Passes(tuple(held), across, count, width, reads, block, other)
     return None
