@@ -209,7 +209,7 @@ class Layouts:
                         f"{', '.join(sorted(names))} {'are' if names[1:] else 'is'} asked for while a layout is "
                         "made, and known when the kernel runs; make both layouts, and choose by if .. else ..",
                     )
-        tree = ast.Expression(_Divisions(self.outer).visit(_copied(node)))
+        tree = ast.Expression(_Divisions(self.outer, self.language.package).visit(_copied(node)))
         code = compile(ast.fix_missing_locations(tree), self.source.file, "eval")
         with self._placed(node):
             try:
@@ -228,7 +228,7 @@ class Layouts:
         if self._is_harmless(node) or self._makes_layouts(node):
             return True
         found = self.outer.value(node.func)
-        return isinstance(found, types.FunctionType) or comes_from(found, ("triton", "numba"))
+        return isinstance(found, types.FunctionType) or comes_from(found, (self.language.package,))
 
     def _steady_outside(self, node: ast.Name) -> None:
         if node.id in self.shared:
@@ -312,16 +312,16 @@ class _Placed:
 
 
 class _Divisions(ast.NodeTransformer):
-    """triton.cdiv and its like, as they are of symbols."""
+    """cdiv of the kernel language, as it is of symbols."""
 
-    def __init__(self, outer: Outer):
-        self.outer = outer
+    def __init__(self, outer: Outer, package: str):
+        self.outer, self.package = outer, package
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """A call, its arguments first."""
         self.generic_visit(node)
         found = self.outer.value(node.func)
-        if getattr(found, "__name__", "") == "cdiv" and comes_from(found, ("triton",)):
+        if getattr(found, "__name__", "") == "cdiv" and comes_from(found, (self.package,)):
             node.func = ast.copy_location(ast.Name("__cdiv", ast.Load()), node.func)
         return node
 
