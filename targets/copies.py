@@ -211,7 +211,7 @@ pub unsafe extern "C" fn lego_memcpy(rounds: i64, bytes: i64, src: *const u8, ds
 }}
 """
 RUST_WORDS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "u128"}
-RUST_FLAGS = {"-O2": ("-C", "opt-level=3"), "-march=native": ("-C", "target-cpu=native")}
+RUST_FLAGS, MARCH = {"-O2": ("-C", "opt-level=3")}, "-march="
 
 
 def rust(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path:
@@ -236,6 +236,8 @@ def rust(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path
     (folder / "copy.rs").write_text(f"#![allow(dead_code)]\n{text}")
     library = folder / "copy.so"
     words = [word for flag in flags for word in RUST_FLAGS.get(flag, ())]
+    cpus = (flag.removeprefix(MARCH) for flag in flags if flag.startswith(MARCH))
+    words += [word for cpu in cpus for word in ("-C", f"target-cpu={cpu}")]
     command = [target.path(), "--edition", "2021", "-D", "warnings", *words]
     target.execute([*command, "--crate-type=cdylib", "-o", str(library), "copy.rs"], cwd=folder)
     return library
