@@ -586,6 +586,22 @@ def test_torch_moves_tensors(name):
     assert np.array_equal(layout.apply(*index).numpy(), table_of(layout))
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("linear", "broadcast")])
+def test_torch_moves_tensors_of_a_gpu(name):
+    torch = pytest.importorskip("torch")
+    layout = FAMILIES[name]
+    x = torch.arange(2 * layout.size, dtype=torch.float32).reshape(2, *layout.dims)
+    memory, there = layout.pack(x, fill=-1), x.cuda()
+    found = layout.pack(there, fill=-1)
+    assert found.is_cuda and torch.equal(found.cpu(), memory)
+    back = layout.unpack(found, fill=5)
+    assert back.is_cuda and torch.equal(back.cpu(), layout.unpack(memory, fill=5))
+    index = [torch.from_numpy(i).cuda() for i in np.indices(layout.dims)]
+    at = layout.apply(*index)
+    assert at.is_cuda and np.array_equal(at.cpu().numpy(), table_of(layout))
+
+
 def test_a_view_of_a_tensor_shares_its_memory():
     torch = pytest.importorskip("torch")
     memory = torch.zeros(30)

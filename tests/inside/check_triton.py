@@ -1,4 +1,4 @@
-"""The examples' own checks of the kernels of triton_kernels.py, in Triton's interpreter."""
+"""The examples' own checks of the kernels of triton_kernels.py, in Triton's interpreter; on a GPU with --gpu."""
 
 import importlib.util
 import os
@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
+GPU = "--gpu" in sys.argv
+if not GPU:
+    os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 EXAMPLES = Path(__file__).parents[2] / "examples" / "kernels"
 sys.path.insert(0, str(EXAMPLES))
 
@@ -16,8 +18,8 @@ def main() -> None:
     import triton_kernels
     from triton_harness import Machine
 
-    machine = Machine(triton_kernels, on_gpu=False)
-    for name in sys.argv[1:]:
+    machine = Machine(triton_kernels, on_gpu=GPU)
+    for name in (a for a in sys.argv[1:] if a != "--gpu"):
         path = EXAMPLES / f"triton_{name}" / "check.py"
         spec = importlib.util.spec_from_file_location(name, path)
         module = importlib.util.module_from_spec(spec)
