@@ -304,6 +304,11 @@ class Expressions(Layouts):
                 return Axis(int(size) if size.isdecimal() else size or None)
             case ast.Constant(value=value) if value is Ellipsis or isinstance(value, str | float):
                 raise self.source.error(node, f"{value!r} is no index")
+            case ast.Subscript(value=ast.Name(), slice=ast.Slice(None, None, None)) if (
+                self._layout(node.value) is None
+            ):
+                self._check_names(node)
+                return self.source.said(node)  # a vector of the kernel's own, along an axis
             case ast.Starred():
                 raise self.source.error(node, "write the indices one by one")
         if (whole := self._literal(node)) is not None:

@@ -30,14 +30,26 @@ def main() -> None:
 
 
 def ragged(machine) -> None:
-    """A product of matrices whose sizes no tile divides, from the kernel that masks."""
+    """Products of matrices whose sizes no tile divides, from the kernel that masks, and of one whose tiles advance."""
     rng = np.random.default_rng(1)
-    for m, n, k in ((100, 70, 50), (16, 32, 32), (1, 1, 1), (33, 31, 65)):
+    for m, n, k in ((100, 70, 50), (16, 32, 32), (1, 1, 1), (33, 31, 65), (48, 96, 64)):
+        steps = (m, n, k) == (48, 96, 64)
         a, b = (rng.standard_normal(size).astype(np.float16) for size in ((m, k), (k, n)))
         c = machine.tensor(np.full((m, n), np.nan, np.float16))
         grid = (-(-m // 16) * -(-n // 32),)
         machine.launch(
-            "matmul_ragged", grid, machine.tensor(a), machine.tensor(b), c, m, n, k, 16, 32, 32, 3
+            "matmul_steps" if steps else "matmul_ragged",
+            grid,
+            machine.tensor(a),
+            machine.tensor(b),
+            c,
+            m,
+            n,
+            k,
+            16,
+            32,
+            32,
+            3,
         )
         error = np.abs(machine.array(c) - a.astype(np.float64) @ b).max()
         print(f"ragged {m} x {n} x {k}", "right" if error < 0.05 else error, flush=True)

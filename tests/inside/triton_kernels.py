@@ -5,7 +5,7 @@ import triton.language as tl
 from triton import cdiv
 
 import lego_emit
-from lego_emit import Col, ExpandBy, Row, TileBy, catalogue
+from lego_emit import Col, ExpandBy, GroupBy, Row, TileBy, catalogue
 
 
 @lego_emit.jit
@@ -105,16 +105,18 @@ def layer_norm_backward(
 
 @lego_emit.jit
 @triton.jit
-def layer_norm_gradients(d_weight, d_bias, weight_parts, bias_parts, N, PARTS, B: tl.constexpr):
-    tiles, columns = Row(PARTS, N // B, B), Row(N // B, B)
+def layer_norm_gradients(
+    d_weight, d_bias, weight_parts, bias_parts, N, PARTS, B: tl.constexpr, BP: tl.constexpr
+):
+    tiles, columns = Row(PARTS // BP, BP, N // B, B), Row(N // B, B)
     k = tl.program_id(0)
-    w = tl.zeros((B,), tl.float32)
-    b = tl.zeros((B,), tl.float32)
-    for part in range(PARTS):
-        w += tl.load(weight_parts + tiles[part, k, :])
-        b += tl.load(bias_parts + tiles[part, k, :])
-    tl.store(d_weight + columns[k, :], w)
-    tl.store(d_bias + columns[k, :], b)
+    w = tl.zeros((BP, B), tl.float32)
+    b = tl.zeros((BP, B), tl.float32)
+    for group in range(tiles.dims[0]):
+        w += tl.load(weight_parts + tiles[group, :, k, :])
+        b += tl.load(bias_parts + tiles[group, :, k, :])
+    tl.store(d_weight + columns[k, :], tl.sum(w, axis=0))
+    tl.store(d_bias + columns[k, :], tl.sum(b, axis=0))
 
 
 @lego_emit.jit
@@ -165,3 +167,24 @@ def matmul_ragged(
         y = tl.load(b + B[k, q, :, :], mask=B.in_bounds(k, q, ":", ":"), other=0)
         total = tl.dot(x, y, total)
     tl.store(c + C[p, q, :, :], total.to(tl.float16), mask=C.in_bounds(p, q, ":", ":"))
+
+
+@lego_emit.jit
+@triton.jit
+def matmul_steps(
+    a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
+):
+    A = GroupBy([M, K // BK, BK]).OrderBy(Row(M, K))
+    B = GroupBy([K // BK, BK, N]).OrderBy(Row(K, N))
+    C = TileBy([M // BM, N // BN], [BM, BN]).OrderBy(Row(M, N))
+    p, q = catalogue["triton.grouped"](M // BM, N // BN, GROUP).inv(tl.program_id(0))
+    row = Row(M // BM, BM)[p, :] % M
+    column = Row(N // BN, BN)[q, :] % N
+    a_tile = a + A[row[:], 0, :]
+    b_tile = b + B[0, :, column[:]]
+    total = tl.zeros((BM, BN), tl.float32)
+    for k in range(A.dims[1]):
+        total = tl.dot(tl.load(a_tile), tl.load(b_tile), total)
+        a_tile += A[0, k, 0].step(k=1)
+        b_tile += B[k, 0, 0].step(k=1)
+    tl.store(c + C[p, q, :, :], total.to(tl.float16))
