@@ -2,7 +2,6 @@
 
 import triton
 import triton.language as tl
-from triton import cdiv
 
 import lego_emit
 from lego_emit import Col, ExpandBy, GroupBy, Row, TileBy, catalogue
@@ -156,7 +155,7 @@ def grouped_gemm(
 def matmul_ragged(
     a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr
 ):
-    down, across, deep = cdiv(M, BM), cdiv(N, BN), cdiv(K, BK)
+    down, across, deep = tl.cdiv(M, BM), tl.cdiv(N, BN), tl.cdiv(K, BK)
     A = ExpandBy([M, K], [down * BM, deep * BK], TileBy([down, deep], [BM, BK]))
     B = ExpandBy([K, N], [deep * BK, across * BN], TileBy([deep, across], [BK, BN]))
     C = ExpandBy([M, N], [down * BM, across * BN], TileBy([down, across], [BM, BN]))
