@@ -362,7 +362,7 @@ def test_assumptions_at_a_launch():
         assert warned(3, 8, 1) == 8
     with pytest.warns(LegoWarning, match=r"kernel assumes N % 4 == 0, and N = 6"):
         warned(3, 6, 1)
-    with pytest.raises(AssumptionError, match=r"assumes i < M, and i = 5, M = 3"):
+    with pytest.raises(AssumptionError, match=r"assumes 0 <= i < M, and i = 5, M = 3"):
         jit(kernel, target="python", checks="raise")(3, 8, 5)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -409,3 +409,40 @@ def test_the_files_of_rewritten_functions(tmp_path, monkeypatch):
         == str(path)
     )
     assert inspect.getsource(first.__wrapped__) == first.lego.source
+
+
+def unsaid(M, N):
+    return Row(M, N)
+
+
+def test_a_function_that_makes_a_layout_says_so():
+    def named(M, N, i):
+        A = unsaid(M, N)
+        return A[i, 0]
+
+    def at_once(M, N, i):
+        return unsaid(M, N).inv(i)
+
+    for kernel in (named, at_once):
+        with pytest.raises(
+            KernelError, match=r"unsaid makes a layout and does not say so: write def unsaid"
+        ):
+            jit(kernel, target="python")
+
+
+def test_a_launch_is_asked_what_the_layouts_assume():
+    def kernel(M, N, i):
+        first = TileBy([M // 4, N // 3], [4, 3]).OrderBy(Row(M, N))[0, 0, i, 0]
+        if N > 9:
+            return TileBy([M // 8, N], [8, 1]).OrderBy(Row(M, N))[0, 0, i, 0]
+        return first
+
+    made = jit(kernel, target="python", checks="raise")
+    assert {"M % 4 == 0", "M % 8 == 0"} <= {*made.lego.assumptions}
+    assert made(4, 6, 1) == 6 and made(12, 12, 1) == 12
+    for sizes in ((5, 6, 1), (4, 5, 1)):
+        with pytest.raises(AssumptionError, match=r"kernel assumes [MN] % [43] == 0, and"):
+            made(*sizes)
+    with pytest.warns(LegoWarning, match="assumes M % 4 == 0") as found:
+        jit(kernel, target="python")(5, 6, 1)
+    assert found[0].filename == __file__

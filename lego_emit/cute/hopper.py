@@ -45,6 +45,10 @@ class GmmaOperand:
     plain: Strided
     shape: tuple[int, int]
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.descriptor, GmmaDescriptor) and isinstance(self.plain, Strided)):
+            raise LayoutError("GmmaOperand: make_gmma_operand(tile, rows, element_bits) gives one")
+
 
 def make_gmma_operand(smem: Any, rows: int, element_bits: int) -> GmmaOperand:
     """The operand of rows x (256 / element_bits) that stands at each multiple of this shape in a tile.
@@ -108,6 +112,11 @@ class TensorMap:
     terms: tuple[tuple[tuple[int, Any], ...], ...]
     axes: int
     boxes: tuple[tuple[int, int], ...]
+
+    def __post_init__(self) -> None:
+        parts = self.dims, self.strides, self.box, self.terms, self.boxes
+        if not (isinstance(self.swizzle, TmaSwizzle) and all(isinstance(p, tuple) for p in parts)):
+            raise LayoutError("TensorMap: make_tensor_map(tensor, tile, element_bits) gives one")
 
     @property
     def box_bytes(self) -> int:

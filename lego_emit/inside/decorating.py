@@ -23,6 +23,7 @@ from .source import Source
 
 GROUP = "lego_emit.kernels"
 FUNCTIONS = {"min": min, "max": max, "abs": abs}
+REMEMBERED = 256  # launches with arguments of their own
 CHECKS = ("off", "warn", "raise")
 
 
@@ -59,7 +60,7 @@ def jit(
         without one.
     assume, ranges: as generate() takes them, in addition to assume() in the kernel.
     index_type: "int32" or "int64"; in Triton int32 unless said, and where that does not suffice int64.
-    checks: what happens at a launch where an assumption of assume() is false: "off", "warn"
+    checks: what happens at a launch where an assumption, of assume() or of the layouts, is false: "off", "warn"
         (LegoWarning) or "raise" (AssumptionError).
 
     In the function's text A[i, j], A[i, :], A.inv(p), A.in_bounds(i, j), A.size and the like become what
@@ -177,6 +178,7 @@ class _Launch:
         own = {*signature.parameters, *FUNCTIONS}
         known = [text for text, asked in said.items() if asked and _names_in(text) <= own]
         self.unchecked = tuple(text for text in said if text not in known)
+        self._fine: set[tuple[Any, ...]] = set()  # arguments for which all holds
         self._asked = {text: compile(text, "<assume>", "eval") for text in known}
 
     def __call__(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
@@ -194,6 +196,8 @@ class _Launch:
             return  # the launch itself says what is wrong
         given.apply_defaults()
         values = {k: _number(v) for k, v in given.arguments.items()}
+        if (key := (*values.values(),)) in self._fine:
+            return
         for text, code in self._asked.items():
             names = [n for n in code.co_names if n not in FUNCTIONS]
             if any(values.get(n) is None for n in names):
@@ -210,10 +214,17 @@ class _Launch:
 
                     raise AssumptionError(message)
                 warnings.warn(message, LegoWarning, stacklevel=self.depth)
+                return
+        if len(self._fine) < REMEMBERED:
+            self._fine.add(key)
 
 
 def _names_in(text: str) -> set[str]:
-    return {n.id for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Name)}
+    try:
+        tree = ast.parse(text, mode="eval")
+    except SyntaxError:  # with text of the kernel's own
+        return {text}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
 
 
 def _number(value: Any) -> int | None:

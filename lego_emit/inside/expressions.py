@@ -149,12 +149,32 @@ class Expressions(Layouts):
                     f"{text} is a layout, {layout!r}, and is gone when the kernel runs: index it, as in "
                     f"{text}[..], {text}.inv(..), {text}.size",
                 )
+        if _takes_layouts(node):
+            self._check_helper(node.value)
         if isinstance(node, ast.NamedExpr):
             self._expression(node.value)
             self._rebound(node.target.id, node)
             return
         for child in ast.iter_child_nodes(node):
             self._expression(child)
+
+    def _check_helper(self, node: ast.expr, name: str | None = None) -> None:
+        """Raises KernelError where a call's result is used as a layout, and its function does not say that it is
+        one. name: what is given the result."""
+        found = self.outer.value(node.func) if isinstance(node, ast.Call) else None
+        if not isinstance(found, types.FunctionType) or is_ours(found):
+            return
+        if not any(is_ours(found.__globals__.get(n, MISSING)) for n in found.__code__.co_names):
+            return
+        if name is not None:
+            bases = [one.value for one in ast.walk(self.source.node) if _takes_layouts(one)]
+            if not any(isinstance(base, ast.Name) and base.id == name for base in bases):
+                return
+        raise self.source.error(
+            node,
+            f"{found.__qualname__} makes a layout and does not say so: write def {found.__name__}(..) -> Block, with "
+            "from lego_emit.algebra.block import Block",
+        )
 
     def _has_layout(self, node: ast.AST) -> bool:
         """Whether a layout is named or made in a tree, but by the tree's own names."""
@@ -430,3 +450,10 @@ class Expressions(Layouts):
         raise self.source.error(
             node, f"the index expression needs {module}: import it in the kernel's file, as {name}"
         )
+
+
+def _takes_layouts(node: Any) -> bool:
+    """Whether a node is what is asked of a layout: an index of several parts, inv() and the like."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Tuple)
+    return isinstance(node, ast.Attribute) and node.attr in ("inv", "in_bounds", "apply")

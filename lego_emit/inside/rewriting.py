@@ -57,6 +57,10 @@ class Rewriter(Expressions):
     ):
         super().__init__(source, language, assumed, ranges, index_type)
         self.said: dict[str, bool] = {}  # what is assumed, and whether a launch can be asked
+        self._always: set[str] | None = (
+            None  # what was assumed before a statement could leave the function
+        )
+        self._conditional: set[str] = set()  # what is assumed in branches alone
         self._depth = 0  # of statements that may not run
         self._left = False  # whether a statement before may have left the function
         self._gone: dict[ast.stmt, int] = {}  # the edits of statements that vanish
@@ -80,10 +84,19 @@ class Rewriter(Expressions):
             text,
             len(self.edits),
             tuple(self.kernel.assumptions),
-            self.said,
+            {text: self._is_asked(text) for text in self.kernel.assumptions} | self.said,
             self.shown,
             self.outer,
         )
+
+    def _is_asked(self, text: str) -> bool:
+        """Whether an assumption holds at each launch, of parameters that nothing assigns."""
+        always = self._always is None or text in self._always
+        try:
+            names = self._roots(ast.parse(text, mode="eval"))
+        except SyntaxError:  # with text of the kernel's own
+            return False
+        return always and text not in self._conditional and not names & (self.assigned | self.moved)
 
     def _check_left(self, text: str) -> None:
         """Raises KernelError where a name that was a layout is still read."""
@@ -162,7 +175,9 @@ class Rewriter(Expressions):
                 if isinstance(node, ast.Import | ast.ImportFrom):
                     for name in assigned(node):
                         self._rebound(name, node)
-        self._left |= any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(node))
+        if not self._left and any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(node)):
+            self._left = True
+            self._always = {*self.kernel.assumptions}
 
     def _assign(self, node: ast.stmt, targets: list[ast.expr], value: ast.expr) -> None:
         """An assignment: of a layout, of index expressions to names, of anything else."""
@@ -195,6 +210,8 @@ class Rewriter(Expressions):
                 return
             self._before.clear()
         self._expression(value)
+        if isinstance(target, ast.Name):
+            self._check_helper(value, target.id)
         for target in targets:
             self._target(target)
         if len(targets) == 1 and isinstance(target, ast.Name):
@@ -383,6 +400,7 @@ class Rewriter(Expressions):
 
     def _if(self, node: ast.If) -> None:
         self._expression(node.test)
+        known = {*self.kernel.assumptions}
         assume, before = [*self.kernel.assume], Known(self.layouts)
         self._depth += 1
         self._block(node.body)
@@ -391,6 +409,7 @@ class Rewriter(Expressions):
         self._block(node.orelse)
         self._depth -= 1
         other = self.layouts
+        self._conditional |= self.kernel.assumptions.keys() - known
         self.kernel.assume = [a for a in self.kernel.assume if any(a is said for said in assume)]
         if ends(node.body) or ends(node.orelse):
             self.layouts = other if ends(node.body) else one
@@ -402,6 +421,7 @@ class Rewriter(Expressions):
 
     def _try(self, node: ast.Try | ast.TryStar) -> None:
         """What the body assigns is unknown in handlers, and behind."""
+        known = {*self.kernel.assumptions}
         self._perhaps(node.body)
         for handler in node.handlers:
             if handler.type is not None:
@@ -410,17 +430,19 @@ class Rewriter(Expressions):
                 self._rebound(handler.name, handler)
             self._perhaps(handler.body)
         self._perhaps(node.orelse)
+        self._conditional |= self.kernel.assumptions.keys() - known
         self._block(node.finalbody)
 
     def _case(self, case: ast.match_case) -> None:
         """A case: what its pattern and its statements assign is unknown in others, and behind."""
-        before = Known(self.layouts)
+        before, known = Known(self.layouts), {*self.kernel.assumptions}
         self._expression(case.pattern)
         for name in assigned(case.pattern):
             self._rebound(name, case.pattern)
         if case.guard is not None:
             self._expression(case.guard)
         self._perhaps(case.body)
+        self._conditional |= self.kernel.assumptions.keys() - known
         self.layouts = before
         self._forget([case.pattern, *([case.guard] if case.guard else []), *case.body])
 
