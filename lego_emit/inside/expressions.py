@@ -149,8 +149,8 @@ class Expressions(Layouts):
                     f"{text} is a layout, {layout!r}, and is gone when the kernel runs: index it, as in "
                     f"{text}[..], {text}.inv(..), {text}.size",
                 )
-        if _takes_layouts(node):
-            self._check_helper(node.value)
+        if (base := _base_of(node)) is not None:
+            self._check_helper(base)
         if isinstance(node, ast.NamedExpr):
             self._expression(node.value)
             self._rebound(node.target.id, node)
@@ -167,7 +167,7 @@ class Expressions(Layouts):
         if not any(is_ours(found.__globals__.get(n, MISSING)) for n in found.__code__.co_names):
             return
         if name is not None:
-            bases = [one.value for one in ast.walk(self.source.node) if _takes_layouts(one)]
+            bases = map(_base_of, ast.walk(self.source.node))
             if not any(isinstance(base, ast.Name) and base.id == name for base in bases):
                 return
         raise self.source.error(
@@ -452,8 +452,11 @@ class Expressions(Layouts):
         )
 
 
-def _takes_layouts(node: Any) -> bool:
-    """Whether a node is what is asked of a layout: an index of several parts, inv() and the like."""
-    if isinstance(node, ast.Subscript):
-        return isinstance(node.slice, ast.Tuple)
-    return isinstance(node, ast.Attribute) and node.attr in ("inv", "in_bounds", "apply")
+def _base_of(node: ast.AST) -> ast.expr | None:
+    """What is asked as a layout is: by an index of several parts, inv() and the like."""
+    match node:
+        case ast.Subscript(value=base, slice=ast.Tuple()):
+            return base
+        case ast.Attribute(value=base, attr="inv" | "in_bounds" | "apply"):
+            return base
+    return None
