@@ -342,10 +342,13 @@ class CopyCase(Case):
     def emit(self, target: str, numbers: bool = False) -> Emitted:
         """The copy in a language; numbers: with every size fixed to the table's number."""
         from .copies import copy
+        from .copies.joined import order_of
 
         source, destination = self.pair({})
         given = {**self.copying, "assume": self.options.assume, "name": self.name}
         given["sizes"] = self.sizes if numbers else {}
+        if not isinstance(self.subject, tuple):
+            given["order"] = order_of(signature(self.subject).parameters, (source, destination))
         try:
             return copy(source, destination, target, **given)
         except LegoError as error:

@@ -303,3 +303,16 @@ def test_threads_of_ones_own_under_sanitizers(checks, large, tmp_path):
     subprocess.run([*command, *large, "main.c", "-o", "main"], cwd=tmp_path, check=True)
     done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_sizes_come_in_the_order_of_the_definition(tmp_path, monkeypatch):
+    """As in the functions that generate() makes of it."""
+    monkeypatch.chdir(tmp_path)
+    text = "from lego_emit import Row, Col\n\ndef {}(m, mb, n):\n    return {}(n * mb, m)\n\n"
+    (tmp_path / "of.py").write_text(text.format("rows", "Row") + text.format("cols", "Col")[31:])
+    found = CliRunner().invoke(main, ["copy", "of.py:rows", "of.py:cols", "-t", "numpy"])
+    assert "def copy(m, mb, n, src, out=None)" in found.output, found.output
+    turned = copy(Row(M, N), Col(M, N), "numpy", order=["N", "M"])
+    assert turned.plan.space.sizes == ("N", "M")
+    with pytest.raises(LegoError, match="order has 'K'"):
+        copy(Row(M, N), Col(M, N), "numpy", order=["K"])

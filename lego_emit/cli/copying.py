@@ -66,14 +66,15 @@ def copy(
 ) -> None:
     """Emit a routine that copies an array from the memory of layout A to that of layout B."""
     from ..copies import copy as made
-    from ..copies.joined import sizes_left
+    from ..copies.joined import order_of, sizes_left
 
     languages = target_names(targets)
     where = destination(output, languages)
     size: Any = int(element) if element.isdecimal() else element
-    used = set[str]()
-    first, second = (_layout(source, options["sizes"], used) for source in (one, other))
-    options["sizes"] = sizes_left(options["sizes"], used, (first, second))
+    params: list[str] = []
+    first, second = (_layout(source, options["sizes"], params) for source in (one, other))
+    options["sizes"] = sizes_left(options["sizes"], params, (first, second))
+    order = order_of(params, (first, second))
     made_of = None if value is None else _value(value)
     with telling(warn):
         units = [
@@ -83,6 +84,7 @@ def copy(
                 target,
                 element=size,
                 value=made_of,
+                order=order,
                 header=provenance((one, other), target),
                 **options,
             )
@@ -107,9 +109,9 @@ def _value(text: str) -> Any:
         return subject(defined, named[1], named[0])
 
 
-def _layout(source: str, sizes: Mapping[str, int], used: set[str]) -> Any:
+def _layout(source: str, sizes: Mapping[str, int], params: list[str]) -> Any:
     """The layout that FILE.py:NAME names; of a function the one that it makes of its parameters, numbers or
-    symbols. used: gets the sizes that it takes."""
+    symbols. params: gets the names of the sizes."""
     file, wanted = file_and_name(source)
     with redirect_stdout(sys.stderr), user_file(file) as defined:
-        return layout_of(subject(defined, wanted, file), sizes, file, used)
+        return layout_of(subject(defined, wanted, file), sizes, file, params)

@@ -37,7 +37,7 @@ from ..errors import (
 )
 from ..ir.nests import DESTINATION, SOURCE
 from ..packages import numpy as np
-from ..trace.definition import symbols_in
+from ..trace.definition import names_of, symbols_in
 from ..trace.follow import TraceOptions, go_on, run_trace
 from ..trace.learn import learn_layout, product_of
 from ..trace.trace import Trace
@@ -177,8 +177,11 @@ class Sizes:
         return [*found, Digit(count, axis.a[-1], axis.b[-1])]
 
 
-def index_space(A: Block, B: Block, options: TraceOptions | None = None) -> IndexSpace:
-    """What two layouts of one index space share. options: what is assumed, ranges, and numbers of sizes.
+def index_space(
+    A: Block, B: Block, options: TraceOptions | None = None, order: Sequence[str] = ()
+) -> IndexSpace:
+    """What two layouts of one index space share. options: what is assumed, ranges, and numbers of sizes; order: names
+    of sizes that come first.
 
     Raises LayoutError where their dims differ, AssumptionError where what is assumed names no size of theirs,
     TraceError where a number is given for none.
@@ -191,7 +194,7 @@ def index_space(A: Block, B: Block, options: TraceOptions | None = None) -> Inde
 
         source, destination = (numbered(L, numbers)[0] for L in (source, destination))
     _check_dims(source, destination)
-    trace, names = _declared(source, destination, options)
+    trace, names = _declared(source, destination, options, order)
     within = destination.layout if isinstance(destination, Padded) else destination
     positions = (_position(trace, source, names), _position(trace, within, names))
     space = IndexSpace(source, destination, names, trace, positions, known=trace.analyzer)
@@ -215,19 +218,16 @@ def _check_known(source: Block, destination: Block, options: TraceOptions) -> No
 
 
 def _declared(
-    source: Block, destination: Block, options: TraceOptions
+    source: Block, destination: Block, options: TraceOptions, order: Sequence[str]
 ) -> tuple[Trace, tuple[str, ...]]:
-    """A trace that knows both layouts' sizes, and names for the indices."""
+    """A trace that knows both layouts' sizes, and names for the indices. order: names of sizes that come first."""
 
     def start(trace: Trace) -> None:
-        names: list[str] = []
-        for layout in (source, destination):
-            if not layout.is_concrete:
-                for n in (*layout.sizes(), *layout.offsets()):
-                    e = trace.analyzer.unsubstitute(Expr.of(n))
-                    ordered = sorted(e.symbols(), key=lambda s, e=e: repr(e).find(s))
-                    names += [s for s in ordered if s not in names]
-        trace.signature = names
+        both = [L for L in (source, destination) if not L.is_concrete]
+        own = (n for L in both for n in (*L.sizes(), *L.offsets()))
+        names = names_of(trace.analyzer.unsubstitute(Expr.of(n)) for n in own)
+        first = [n for n in dict.fromkeys(order) if n in names]
+        trace.signature = [*first, *(n for n in names if n not in first)]
         for layout in (source, destination):
             learn_layout(layout, trace.running())
 

@@ -64,11 +64,17 @@ def joined(
 
 
 def sizes_left(
-    sizes: Mapping[str, int] | None, used: set[str], layouts: Iterable[Block]
+    sizes: Mapping[str, int] | None, used: Iterable[str], layouts: Iterable[Block]
 ) -> dict[str, int]:
     """The sizes without those that functions, which made the layouts, have used up."""
-    known = {n for layout in layouts for n in symbols_in(layout)}
+    used, known = {*used}, {n for layout in layouts for n in symbols_in(layout)}
     return {n: value for n, value in (sizes or {}).items() if n in known or n not in used}
+
+
+def order_of(params: Iterable[str], layouts: Iterable[Block]) -> list[str]:
+    """The names of a definition's parameters that are sizes of the layouts, each once."""
+    known = {n for layout in layouts for n in symbols_in(layout)}
+    return [n for n in dict.fromkeys(params) if n in known]
 
 
 def apart(

@@ -46,6 +46,7 @@ from ..ir.program import Function, Program
 from ..ir.relations import greatest, names_in
 from ..numeric import is_integer
 from ..options import Options
+from ..trace.definition import symbols_in
 from ..trace.follow import TraceOptions
 from .checks import check, sizes_of
 from .chunks import Chunks, in_chunks
@@ -145,6 +146,7 @@ def copy(
     zero: bool = True,
     threads: bool = False,
     value: Any = None,
+    order: Sequence[str] = (),
     **options: Any,
 ) -> Copy:
     """A routine that copies an array from one memory layout to another.
@@ -155,13 +157,14 @@ def copy(
     what lies between a pitch's rows never is. threads: whether the copy can be shared out to threads: by OpenMP, or
     by Julia's threads, and in C and C++ by NAME_part, too, which moves some of NAME_parts parts; in Rust by rayon where the
     feature is on, and by NAME_part of what NAME_chunks gives, where the destination is made of rows that lie one behind the other. value: a function of an element as an unsigned integer, of 1, 2, 4 or 8 bytes, which
-    gives what is written in its place: of + - * // % & | ^ ~ << >> and integers, whose arithmetic wraps, and of bytes of anything else, too; padding stays zero. options: assume, ranges, sizes, namespace, prefix
+    gives what is written in its place: of + - * // % & | ^ ~ << >> and integers, whose arithmetic wraps, and of bytes of anything else, too; padding stays zero. order: names of sizes, in the
+    order in which the routine takes them; others follow as the layouts print them. options: assume, ranges, sizes, namespace, prefix
     and header, as generate() takes them.
 
     Returns a Copy: str(), save(), run(), verify(), time() and plan.
 
     Raises LayoutError where the index spaces differ, B puts two indices in one place or has no places,
-    OptionError on an element that is no number of bytes, a value that is none of these, or another option, TargetError for a language without copies,
+    OptionError on an element that is no number of bytes, a value that is none of these, an order of other names, or another option, TargetError for a language without copies,
     or without those that threads share.
 
         >>> from lego_emit import Row, TileBy, copy
@@ -185,7 +188,14 @@ def copy(
         )
     told, assume = Options.of(options), _listed(options.get("assume", ()))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
-    space = index_space(A, B, given)
+    known = symbols_in(A) | symbols_in(B)
+    for size in (order,) if isinstance(order, str) else order:
+        if size not in known:
+            raise OptionError(
+                f"copy: order has {short_repr(size)}; give names of sizes, which are {', '.join(sorted(known)) or 'all numbers'}, "
+                "in a list"
+            )
+    space = index_space(A, B, given, order)
     made_of = None if value is None else followed(value, element_bytes)
     if made_of is not None and (why := forms.refuses(made_of, element_bytes)):
         raise TargetError(f"copy: {why}")

@@ -97,18 +97,21 @@ def subject(names: Mapping[str, Any], name: str, place: str | Path) -> Any:
     raise LoadError(f"{place}: no {name!r}; {has}.{did_you_mean(name, own)}")
 
 
-def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path, used: set[str]) -> Any:
+def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path, params: list[str]) -> Any:
     """The layout that a name stands for; of a function the one that it makes of its parameters, numbers or
-    symbols. place is what errors call the file; used: gets the names of the sizes that the function takes.
+    symbols. place is what errors call the file; params: gets the names of the sizes, in the order of the definition.
 
     Raises LoadError where the function fails.
     """
     from ..arith.expr import symbols
+    from ..trace.definition import names_of
 
+    if isinstance(given, Block):
+        params += names_of((*given.sizes(), *given.offsets()))
     if isinstance(given, Block) or not callable(given):
         return given
     values = {name: sizes.get(name, symbols(name)) for name in signature(given).parameters}
-    used |= sizes.keys() & values.keys()
+    params += values
     try:
         return given(**values)
     except LegoError:

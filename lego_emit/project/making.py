@@ -178,13 +178,14 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     given = parts or (subject(defined, unit.subject, file) if unit.subject else None)
     if not unit.copies:
         return generate(given, unit.target, header=again, **unit.options)
-    from ..copies.joined import apart, joined, sizes_left
+    from ..copies.joined import apart, joined, order_of, sizes_left
 
-    used = set[str]()
-    ends = [_ends(one, unit, defined, file, used) for one in unit.copies]
+    params = [list[str]() for _ in unit.copies]
+    ends = [_ends(*one, unit, defined, file) for one in zip(unit.copies, params, strict=True)]
     if given is not None:
         said = apart(unit.options, [*parts.values()] or [given], ends)
     else:
+        used = [n for own in params for n in own]
         left = sizes_left(unit.options["sizes"], used, [end for own in ends for end in own])
         said = [{"sizes": left}] * 2
         if len(ends) > 1:
@@ -192,8 +193,9 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     units: list[Emitted] = []
     if given is not None:
         units.append(generate(given, unit.target, header=again, **{**unit.options, **said[0]}))
-    for one, layouts, own in zip(unit.copies, ends, said[1:], strict=True):
+    for one, layouts, names, own in zip(unit.copies, ends, params, said[1:], strict=True):
         options = {key: unit.options[key] for key in COPIED}
+        options["order"] = order_of(names, layouts)
         if "value" in one.options:
             made_of = _value(one.options["value"], defined, file)
             one = replace(one, options={**one.options, "value": made_of})
@@ -205,14 +207,14 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
 
 
 def _ends(
-    one: CopyOf, unit: BuildUnit, defined: dict[str, Any], file: Path, used: set[str]
+    one: CopyOf, params: list[str], unit: BuildUnit, defined: dict[str, Any], file: Path
 ) -> list[Any]:
     """The layouts of a copy: source and destination, or the one and, where it is a layout, what the rows are of.
-    used: gets the sizes that functions take, which make them."""
+    params: gets the names of the sizes, in the order of the definitions."""
     of = one.options.get("of")
     names = [*filter(None, (one.source, one.destination)), *([of] if isinstance(of, str) else [])]
     sizes = unit.options["sizes"] or {}
-    return [layout_of(subject(defined, name, file), sizes, file, used) for name in names]
+    return [layout_of(subject(defined, name, file), sizes, file, params) for name in names]
 
 
 def _value(text: str, defined: dict[str, Any], file: Path) -> Any:

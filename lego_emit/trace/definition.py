@@ -7,7 +7,8 @@ itself makes them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..algebra import reference
@@ -16,6 +17,7 @@ from ..arith.expr import Expr
 from .trace import Trace
 
 POINTS, FEW = 48, 16  # how often a definition is called; one that may take long
+WORD = re.compile(r"\w+")
 Values = Mapping[str, int]
 
 
@@ -116,6 +118,17 @@ def results_of(result: Any) -> list[int]:
         result = list(result.values())
     found = result if isinstance(result, tuple | list) else [result]
     return [int(v) if isinstance(v, int) else v.__index__() for v in found]
+
+
+def names_of(sizes: Iterable[Any]) -> list[str]:
+    """The names of the symbols of sizes, each once, in the order in which they are printed."""
+    found = dict[str, None]()
+    for n in sizes:
+        e = Expr.of(n)
+        own = e.symbols()
+        found |= dict.fromkeys(name for name in WORD.findall(repr(e)) if name in own)
+        found |= dict.fromkeys(sorted(own))
+    return [*found]
 
 
 def symbols_in(layout: Any) -> set[str]:

@@ -12,7 +12,7 @@ from ..arith.expr import Expr
 from ..errors import LayoutError
 from ..ir.packing import Packing
 from ..ir.program import Doc, Function
-from .definition import FEW, POINTS, Values
+from .definition import FEW, POINTS, Values, names_of
 from .follow import TraceOptions, go_on, run_trace
 from .learn import learn_layout, product_of
 from .numbered import Numbered
@@ -32,13 +32,9 @@ def packed_subject(given: Packed, unit: str, options: TraceOptions, alone: bool)
 
 def _symbols(packed: Packed, trace: Trace) -> list[str]:
     """The names of its symbols, in the order in which they stand."""
-    names: list[str] = []
     layout = packed.layout
-    for n in (*layout.sizes(), *layout.offsets(), packed.bits, packed.offset):
-        e = trace.analyzer.unsubstitute(Expr.of(n))
-        ordered = sorted(e.symbols(), key=lambda s: repr(e).find(s))
-        names += [s for s in ordered if s not in names]
-    return names
+    own = (*layout.sizes(), *layout.offsets(), packed.bits, packed.offset)
+    return names_of(trace.analyzer.unsubstitute(Expr.of(n)) for n in own)
 
 
 def _declared(trace: Trace, packed: Packed, given: Packed) -> Packed:
