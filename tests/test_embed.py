@@ -231,6 +231,34 @@ def test_cmake_with_names_and_one_file_of_several(embed):
     assert example.run().split()[-1] == "22"
 
 
+def test_cmake_calls_of_one_library(embed):
+    """Of one language: a view of a layout, and a function, which has none; what links the library has both."""
+    example = embed("cmake")
+    layouts, lists, main = (
+        example.folder / name for name in ("layouts.py", "CMakeLists.txt", "main.cpp")
+    )
+    layouts.write_text(f"{layouts.read_text()}\ndef twice(i):\n    return 2 * i\n")
+    text = lists.read_text()
+    made = "lego_emit_generate(TARGET tiles LAYOUTS layouts.py:"
+    text = re.sub(
+        r"lego_emit_generate\(.*", "add_library(tiles INTERFACE)\ntarget_link_libraries(app PRIVATE tiles)\n"
+        f"{made}tiled LANGUAGE cpp VIEW)\n{made}twice LANGUAGE cpp)", text,
+    )  # fmt: skip
+    lists.write_text(text)
+    main.write_text(
+        main.read_text()
+        .replace('#include "tiled.hpp"', '#include "tiled.hpp"\n#include "twice.hpp"')
+        .replace("lego::tiled_apply(1, 2, 0, 3)", "lego::twice(lego::tiled_apply(1, 2, 0, 3))")
+    )
+    assert example.answer() == str(2 * int(BEFORE))
+    assert "tiled_view" in example.generated(".hpp").read_text()
+    example.change()
+    assert example.answer() == str(2 * int(AFTER))
+    lists.write_text(text.replace("LANGUAGE cpp)", "LANGUAGE fortran)"))
+    with pytest.raises(AssertionError, match="tiles is an INTERFACE library, which compiles no"):
+        example.run()
+
+
 def test_cmake_copies(embed):
     """A layout's own routines, and one from a layout's memory to another's, in one file and in several."""
     example = embed("cmake")

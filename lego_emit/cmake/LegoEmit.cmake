@@ -11,9 +11,10 @@
 #     [ELEMENT uint8] [ZERO OFF] [THREADS] [VALUE "v ^ 0x88"]  of all copies
 #     ...)                            and the other keys of lego-emit.toml in capitals: INDEX_TYPE int32
 #
-# The files go to a folder of the target's own in the build tree, which the target includes from;
-# Fortran's are compiled as its sources. They are made again when a layout file changes, or a module
-# that it imports, and what depends on them is compiled again when a text has changed.
+# The files go to a folder of the call's own in the build tree, which the target includes from, and
+# what links an INTERFACE library; Fortran's are compiled as its sources. They are made again when a
+# layout file changes, or a module that it imports, and what depends on them is compiled again when a
+# text has changed. What holds for some layouts only, such as VIEW, is a call of their own.
 
 cmake_minimum_required(VERSION 3.20)
 
@@ -180,6 +181,11 @@ function(lego_emit_generate)
 
   list(JOIN arg_LANGUAGE "-" languages)
   set(name "${arg_TARGET}-${languages}")
+  set(number 1)
+  while(TARGET "${name}-lego-emit")
+    math(EXPR number "${number} + 1")
+    set(name "${arg_TARGET}-${languages}-${number}")
+  endwhile()
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/lego-emit/${name}")
   set(stamp "${folder}/stamp")
   set(before "")
@@ -206,7 +212,16 @@ function(lego_emit_generate)
     VERBATIM)
   add_custom_target("${name}-lego-emit" DEPENDS "${stamp}")
   add_dependencies("${arg_TARGET}" "${name}-lego-emit")
-  target_include_directories("${arg_TARGET}" PRIVATE "${folder}")
   list(FILTER outputs INCLUDE REGEX "\\.f90$")
-  target_sources("${arg_TARGET}" PRIVATE ${outputs})
+  get_target_property(type "${arg_TARGET}" TYPE)
+  if(type STREQUAL "INTERFACE_LIBRARY")
+    if(outputs)
+      message(FATAL_ERROR "lego_emit_generate: ${arg_TARGET} is an INTERFACE library, which compiles no "
+                          "Fortran; name a target that does")
+    endif()
+    target_include_directories("${arg_TARGET}" INTERFACE "${folder}")
+  else()
+    target_include_directories("${arg_TARGET}" PRIVATE "${folder}")
+    target_sources("${arg_TARGET}" PRIVATE ${outputs})
+  endif()
 endfunction()
