@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from lego_emit.emit import loops
 from lego_emit.emit.printer import BREAK, FunctionView, Op, Printer, call, unsigned_fit
+from lego_emit.ir.index_types import INT64, IndexType
 from lego_emit.ir.nodes import Node
 from lego_emit.notation import C
 from lego_emit.operations import OPS
@@ -158,9 +159,16 @@ UNSIGNED: dict[str, Op] = {
     **place("index_castui"),
 }
 
+INDEX = IndexType("index", *INT64.ends)  # as wide as a pointer, which is 64 bits on all targets here
+INDICES: dict[str, Op] = {
+    "int": call("arith.index_castui {0} : i1 to {T}", 1),
+    "lookup": steps("memref.get_global @{0} : {table}", "memref.load {2}[{1}] : {table}", arity=2),
+    "lookup.given": call("memref.load %{0}[{1}] : {table}", 2),
+}
+
 COMPLEMENTS = {op: row.opposite for op, row in OPS.items() if row.opposite}
 COMPLEMENTS |= {"land": "lor", "lor": "land"}
-CONSTANT = re.compile(r"c\d+_i(32|64)")  # what constants are called
+CONSTANT = re.compile(r"c\d+_(i32|i64|index)")  # what constants are called
 
 
 class MlirPrinter(Printer):
@@ -172,10 +180,10 @@ class MlirPrinter(Printer):
     notation = C
     remark = "//"
     extension = ".mlir"
-    types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64"}
+    types = {"int32": "i32", "int64": "i64", "uint32": "i32", "uint64": "i64", INDEX: "index"}
     wrapping = {"uint32": "wraps", "uint64": "wraps"}
     ops = SIGNED
-    typed_ops = {"uint32": UNSIGNED, "uint64": UNSIGNED}
+    typed_ops = {"uint32": UNSIGNED, "uint64": UNSIGNED, "index": INDICES}
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     template = "mlir.jinja"
     lazy_select = False

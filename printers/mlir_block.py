@@ -102,7 +102,8 @@ class Fill:
         values = {p.name: f"%{p.name}" for p in f.params}
         cast = "index_castui" if f.index_type.startswith("uint") else "index_cast"
         for name in self._axes:
-            values[name] = self._put(inner, f"arith.{cast} %{name} : index to {T}")
+            if T != "index":
+                values[name] = self._put(inner, f"arith.{cast} %{name} : index to {T}")
             if f.base:
                 text = f"arith.addi {values[name]}, %c{f.base}_{T} : {T}"
                 values[name] = self._put(inner, text)

@@ -36,6 +36,7 @@ def wrapper(unit: int, position: int, function: Function, T: str) -> str:
     inputs, outputs = range(len(function.params)), range(len(function.outputs))
     pointers = [f"%in{k}: !llvm.ptr" for k in inputs] + [f"%out{k}: !llvm.ptr" for k in outputs]
     widen = "extui" if function.index_type.startswith("uint") else "extsi"
+    widen = "index_cast" if T == "index" else widen
     lines = []
     for k in inputs:
         lines.append(
@@ -43,7 +44,8 @@ def wrapper(unit: int, position: int, function: Function, T: str) -> str:
         )
         lines.append(f"%{'wide' * (T != 'i64')}a{k} = llvm.load %from{k} : !llvm.ptr -> i64")
         if T != "i64":
-            lines.append(f"%a{k} = arith.trunci %widea{k} : i64 to {T}")
+            narrow = "index_cast" if T == "index" else "trunci"
+            lines.append(f"%a{k} = arith.{narrow} %widea{k} : i64 to {T}")
     arguments = ", ".join(f"%a{k}" for k in inputs)
     results = ", ".join(f"%r{k}" for k in outputs)
     types = f"({', '.join(T for _ in inputs)}) -> ({', '.join(T for _ in outputs)})"
@@ -90,8 +92,9 @@ class _Filled:
         axes = {axis for axis, _ in function.axes}
         names = [p.name for p in function.params if p.name not in axes]
         shape = function.extents(dict(zip(names, scalars, strict=True)))
-        integer = getattr(ctypes, f"c_{function.index_type}")
-        outputs = [np.zeros(shape, function.index_type) for _ in function.outputs]
+        of = "int64" if function.index_type == "index" else str(function.index_type)
+        integer = getattr(ctypes, f"c_{of}")
+        outputs = [np.zeros(shape, of) for _ in function.outputs]
         arguments = [integer(value) for value in scalars]
         for array in outputs:
             strides = [stride // array.itemsize for stride in array.strides]

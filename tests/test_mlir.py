@@ -21,7 +21,7 @@ from lego_emit.ir.program import Program
 from lego_emit.run import registry
 from lego_emit.targets.mlir import MlirTarget
 
-INDEX_TYPES = ("int32", "int64", "uint32", "uint64")
+INDEX_TYPES = ("int32", "int64", "uint32", "uint64", "index")
 PROGRAMS = (programs.every_operation, programs.several_outputs, programs.nasty_names)
 SPLIT = "\n// -----\n"
 NAME = r"%[\w.$-]+"
@@ -99,6 +99,21 @@ def test_cases_without_a_sign(toolchain, cases):
     assert len(cases) - 7 == counts["uint32"]  # an anti-diagonal in the form for MLIR goes below 0
 
 
+@pytest.mark.deep
+@every_width
+def test_every_case_in_mlirs_index(toolchain, cases):
+    """Each parses and has its table; a look-up takes its place without a cast."""
+    assert index_functions.assert_every_width(cases, "mlir", ["index"]) == {"index": len(cases)}
+
+
+def test_index_needs_no_cast():
+    table = generate(Lookup([6], [4, 0, 3, 5, 1, 2]), "mlir", name="perm", index_type="index").source
+    assert "memref.load %0[%i] : memref<6xindex>" in table and "index_cast" not in table
+    filled = generate(lambda i: GroupBy([4, 6])[i, :], "mlir", name="f", index_type="index").source
+    assert "%0 = func.call @f(%i, %j) : (index, index) -> index" in filled
+    assert "index_cast" not in filled
+
+
 # -- array forms, signs, ends --------------------------------------------------------------------
 
 
@@ -112,7 +127,7 @@ def test_array_forms(toolchain):
 def test_floors_and_positions_at_the_ends_of_the_type(toolchain, index_type):
     """Among them what LLVM 16 divides wrongly: -(2**31 - 1) by -1, rounded down."""
     compared = index_functions.assert_floors(toolchain, index_type)
-    assert compared > (1000 if index_type.startswith("int") else 400)
+    assert compared > (400 if index_type.startswith("uint") else 1000)
     index_functions.assert_border(toolchain, index_type)
 
 
@@ -121,7 +136,7 @@ def by_seven(a):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("index_type", ["int32", "int64"])
+@pytest.mark.parametrize("index_type", ["int32", "int64", "index"])
 def test_a_positive_divisor_needs_no_helper(toolchain, index_type):
     unit = generate(by_seven, "mlir", index_type=index_type)
     assert "call" not in unit.source and "arith.floordivsi %a, %c7" in unit.source
