@@ -16,6 +16,7 @@ from lego_emit.notation import C
 from lego_emit.operations import OPS
 from lego_emit.printers.c_family import wrapped
 from lego_emit.printers.mlir_block import Block, Fill
+from lego_emit.printers.mlir_kernel import kernel_lines
 
 ISQRT = """
 // The square root rounded down, two bits of %n at a time.
@@ -159,7 +160,9 @@ UNSIGNED: dict[str, Op] = {
     **place("index_castui"),
 }
 
-INDEX = IndexType("index", *INT64.ends)  # as wide as a pointer, which is 64 bits on all targets here
+INDEX = IndexType(
+    "index", *INT64.ends
+)  # as wide as a pointer, which is 64 bits on all targets here
 INDICES: dict[str, Op] = {
     "int": call("arith.index_castui {0} : i1 to {T}", 1),
     "lookup": steps("memref.get_global @{0} : {table}", "memref.load {2}[{1}] : {table}", arity=2),
@@ -185,6 +188,7 @@ class MlirPrinter(Printer):
     ops = SIGNED
     typed_ops = {"uint32": UNSIGNED, "uint64": UNSIGNED, "index": INDICES}
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
+    kernel_types, kernel_lines = ("index",), kernel_lines
     template = "mlir.jinja"
     lazy_select = False
     caches_tables = False

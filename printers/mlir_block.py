@@ -23,7 +23,10 @@ class Block:
         T = self._view.T
         if node.op == "const":
             value = self._printer.literal(node.value, self._view.index_type)
-            return self.constants.setdefault(f"arith.constant {value} : {T}", f"%c{value}_{T}")
+            text = f"arith.constant {value} : {T}"
+            if text not in self.constants:
+                self.constants[text] = self._constant(value)
+            return self.constants[text]
         if node.op == "var":
             return self.values.get(node.value, f"%{node.value}")
         if node.op == "table":
@@ -34,12 +37,19 @@ class Block:
             operands.append(self._line(text, operands, ""))
         return self._line(last, operands, name)
 
-    def _line(self, text: str, operands: list[str], name: str) -> str:
+    def _line(self, text: str, operands: list[str], name: str, stem: str = "") -> str:
+        """The name of an operation's result. stem: what it is like where it is not settled."""
         text = text.format(*operands, T=self._view.T, unit=self._view.unit)
         if text not in self.lines:
-            self.lines[text] = f"%{name or self._numbers}"
-            self._numbers += not name
+            self.lines[text] = f"%{name}" if name else self._numbered(stem)
+            self._numbers += not (name or stem)
         return self.lines[text]
+
+    def _constant(self, value: str) -> str:
+        return f"%c{value}_{self._view.T}"
+
+    def _numbered(self, stem: str) -> str:
+        return f"%{self._numbers}"
 
 
 class Fill:

@@ -196,7 +196,7 @@ def test_the_files_that_a_page_names_are_there(page):
 CORE = "The core knows no language and no toolchain"
 LANGUAGES = ("printers", "targets")
 # Words of a language that mean something else here.
-OTHERS = {"c", "int", "np", "numpy"}
+OTHERS = {"c", "index", "int", "np", "numpy"}
 # What users get who name no language, and examples of a name.
 DEFAULTS = {
     "lego_emit/cli/device.py": {"cpp"},  # on a CPU

@@ -13,7 +13,7 @@ import programs
 import pytest
 from marks import every_width
 
-from lego_emit import GroupBy, LegoError, Lookup, generate, isqrt, render
+from lego_emit import GroupBy, Lookup, generate, isqrt
 from lego_emit.emit import registry as printers
 from lego_emit.emitted import emit_program
 from lego_emit.errors import ToolchainError
@@ -107,7 +107,9 @@ def test_every_case_in_mlirs_index(toolchain, cases):
 
 
 def test_index_needs_no_cast():
-    table = generate(Lookup([6], [4, 0, 3, 5, 1, 2]), "mlir", name="perm", index_type="index").source
+    table = generate(
+        Lookup([6], [4, 0, 3, 5, 1, 2]), "mlir", name="perm", index_type="index"
+    ).source
     assert "memref.load %0[%i] : memref<6xindex>" in table and "index_cast" not in table
     filled = generate(lambda i: GroupBy([4, 6])[i, :], "mlir", name="f", index_type="index").source
     assert "%0 = func.call @f(%i, %j) : (index, index) -> index" in filled
@@ -261,12 +263,6 @@ def test_no_parameters_and_parameters_that_are_not_read():
     assert "func.func @answer() -> i32 {\n  %c42_i32 = arith.constant 42 : i32\n" in source
     source = generate(lambda M, N, i: GroupBy([M, N])[2, i], "mlir", name="row").source
     assert "@row(%M: i64, %N: i64, %i: i64) -> i64" in source
-
-
-def test_kernels_have_no_place_for_a_statement():
-    layout = GroupBy([4, 4])
-    with pytest.raises(LegoError, match="MLIR"):
-        render("%p = {{ A[i, j] }}", "mlir", A=layout)
 
 
 def test_a_missing_program_is_told(monkeypatch, tmp_path):

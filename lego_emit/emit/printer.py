@@ -118,7 +118,8 @@ class Printer:
             "mask" where what an operation gives is masked.
         array_forms: parameters that are arrays, by what arrays= may be, "" for the usual one; with {T},
             {name} and {n}. result_forms: what results= may be. dividing: a method that gives the printer with
-            divisions by prepared numbers (lego_emit/emit/prepared.py), None where there are none.
+            divisions by prepared numbers (lego_emit/emit/prepared.py), None where there are none. kernel_lines: one
+            that gives a statement of a kernel as lines in a language without expressions (printers/mlir_kernel.py).
     """
 
     name = ""
@@ -162,19 +163,18 @@ class Printer:
     holds_sizes = lazy_logic = True
     namespaces: str | None = None
     index_names: Mapping[str, tuple[str, str]] = {}
-    default_namespace = ""
+    default_namespace = style = ""
     taken_namespaces: frozenset[str] = frozenset()
     naming = AS_WRITTEN
-    style = ""
     is_module = False
     checksum = CHECKSUM
     has_structs = has_arrays = gives_arrays = False
-    static = ""
+    static = fills = ""
     declares = implicit = shadows = unsigned_first = False
     binds, size_index = True, ""
     dividing: Any = None
+    kernel_lines: Any = None
     declared_types: Mapping[str, str] = {}
-    fills = ""
     native_member, first, receiver, native_receiver = "", 0, "", ""
     native_index: tuple[str, ...] = ()
     wrapping: Mapping[str, str] = {}

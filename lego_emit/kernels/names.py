@@ -76,12 +76,16 @@ class Names(Kernel):
         self._bindings: dict[str, Any] = {}
         self.given: set[str] = set()  # what layouts, functions and numbers are called
         self.told: list[str] = []  # warnings
+        self.masks: set[str] = set()  # names that are conditions
+        self.taken: set[str] = (
+            set()
+        )  # names in the templates' texts, of a language without expressions
         self.counted: Mapping[str, frozenset[str]] = {}  # by place, what the innermost loop counts
         self._notes: list[Note] = []  # of what was printed
         self._unprinted: dict[str, str] = {}  # texts that were not, and their places
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
         self._traces: dict[Any, Trace] = {}
-        if not printer.declaration:
+        if not (printer.declaration or printer.kernel_lines):
             raise TemplateError(f"kernels are not rendered in {printer.title} yet")
         if index_type not in (None, "auto", self.index_type):
             raise TemplateError(f"kernels in {printer.title} compute in {own[0]}, not {index_type}")
@@ -92,13 +96,21 @@ class Names(Kernel):
     def declare(self, name: str, type_name: str | None = None, typed: bool = True) -> Value:
         """A name of the kernel's own, of an index type; the language's usual int unless said. typed:
         it is the template that says it."""
+        spelled = {text: name for name, text in reversed([*self.printer.types.items()])}
+        if self.printer.kernel_lines and type_name in spelled:
+            type_name = str(spelled[type_name])
         if type_name is not None and type_name not in self.printer.types:
             known = [*self.printer.index_types]
             raise TemplateError(
                 f"{name}: no type {short_repr(type_name)}; {self.printer.title} has {', '.join(known)}."
                 f"{did_you_mean(type_name, known)}"
             )
-        if not name.isidentifier() or name in self.printer.reserved:
+        ascii_only = self.printer.kernel_lines is not None
+        if (
+            not name.isidentifier()
+            or name in self.printer.reserved
+            or (ascii_only and not name.isascii())
+        ):
             raise TemplateError(
                 f"{short_repr(name)} is not a name in {self.printer.title}; write identifiers, as in "
                 "pm, pn: int32, i"
@@ -175,6 +187,7 @@ class Names(Kernel):
         self.ranges.pop(name, None)
         self._made = {n: of - {name} for n, of in self._made.items() if n != name}
         self.typed_names.discard(name)
+        self.masks.discard(name)
 
     def declared(self, name: str, user: str) -> None:
         """Raises TemplateError unless the name is one."""
@@ -234,11 +247,18 @@ class Names(Kernel):
     def _text(self, text: str) -> Value:
         """A name, or any other expression of the language, which is taken as it stands."""
         text = text.strip()
+        if self.printer.kernel_lines and text.startswith("%"):
+            text = text[1:]
         self._check_scope(text, f"the text {short_repr(text)}")
         if text in self.types:
             return self.names.get(text, Value(self, lambda: self._bound(text), text, names=[text]))
         if text not in self.where and (known := self._arithmetic(text)) is not None:
             return known
+        if self.printer.kernel_lines:
+            raise TemplateError(
+                f"{short_repr(text)}: {self.printer.title} has no expressions; name the value, as in "
+                "{% names x: index %}, and give the name"
+            )
         if why := fault(text, self.printer):
             raise TemplateError(
                 f"{short_repr(text)} {why}: give each index one expression in {self.printer.title}"
@@ -400,10 +420,14 @@ class Names(Kernel):
         return any(not counted.isdisjoint(self._names_in(name)) for name in names)
 
     def _program(
-        self, values: Mapping[str, Value], counted: frozenset[str] = frozenset()
+        self,
+        values: Mapping[str, Value],
+        counted: frozenset[str] = frozenset(),
+        index_type: IndexType | None = None,
     ) -> Program:
         """Values as a lowered function of all names, of which params are those that it uses. counted:
-        of one value, the names whose summands are a result of their own."""
+        of one value, the names whose summands are a result of their own. index_type: where it is not the
+        rendering's."""
         for value in values.values():
             for name in value.made_of:
                 self._check_scope(name.said, value.said, name)
@@ -415,9 +439,10 @@ class Names(Kernel):
             said = self._said(names)
             typed = names | (values.keys() & self.typed_names)
             wide = any(self.types[n].most > self._usual.most for n in typed & self.types.keys())
-            key = what, tuple(map(id, layouts)), said.key, wide, counted
+            key = what, tuple(map(id, layouts)), said.key, wide, counted, index_type
             if key not in self._programs:
-                self._programs[key] = self._made_program(values, layouts, said, wide, counted)
+                made = self._made_program(values, layouts, said, wide, counted, index_type)
+                self._programs[key] = made
             program, params = self._programs[key]
             more = params & said.spoken
             if more <= names:
@@ -462,6 +487,7 @@ class Names(Kernel):
         said: Stated,
         wide: bool,
         counted: frozenset[str],
+        index_type: IndexType | None,
     ) -> tuple[Program, set[str]]:
         """(the program, all of its names). wide: whether a name is declared as more than the usual int,
         which alone keeps values from being computed in that."""
@@ -471,7 +497,8 @@ class Names(Kernel):
             return found if len(found) > 1 else next(iter(found.values()))
 
         trace, result = go_on(self._known(layouts, said), lambda _: None, outputs)
-        dialect = dialect_of(self.printer, "auto" if wide and not self.typed else self.index_type)
+        usual = "auto" if wide and not self.typed else self.index_type
+        dialect = dialect_of(self.printer, index_type or usual)
         dialect = replace(dialect, switches=False)  # no statement stands in an expression
         trace.is_unsigned = dialect.is_unsigned
         subject = index_of(trace, result)

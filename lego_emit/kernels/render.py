@@ -23,7 +23,7 @@ from ..options import RenderOptions, index_types_of, options_of, says
 from .placed import PLACED, placed, sizes_of
 from .spelling import Kernel
 from .tags import INLINE, KERNEL, KernelTags, Scoped
-from .texts import CLOSED, END, MARKED, NOTED, START, bracketed
+from .texts import CLOSED, END, MARKED, NOTED, START, bracketed, defined_twice
 from .values import Value
 
 
@@ -77,7 +77,7 @@ def render(text: str | Path, target: str = registry.DEFAULT, **context: Any) -> 
     environment.globals[KERNEL] = kernel
     tags = environment.extensions[KernelTags.identifier]
     assert isinstance(tags, KernelTags)
-    kernel.counted = tags.counted
+    kernel.counted, kernel.taken = tags.counted, tags.values
     with _placed(file):
         source = _read(file) if file else str(text)
         for name in options.names:
@@ -97,6 +97,11 @@ def render(text: str | Path, target: str = registry.DEFAULT, **context: Any) -> 
         found = template.render()
         kernel.finished()
     found = kernel.checked(found)
+    if kernel.printer.kernel_lines and (name := defined_twice(found)):
+        raise TemplateError(
+            f"{file or INLINE}: {name} is defined twice in one region, where MLIR's names have one value: "
+            "take another name for one of them, or a loop of scf for one of Jinja"
+        )
     for told in kernel.told:
         warnings.warn(told, LegoWarning, stacklevel=3)
     found = MARKED.sub(bracketed(found, kernel.printer.statement_ends_line), found)

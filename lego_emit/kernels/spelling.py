@@ -19,12 +19,14 @@ from ..pipeline import build_program
 from ..trace.paths import here
 from .loops import mixing
 from .names import Names, fresh
+from .placed import sizes_of
 from .tags import place
 from .texts import CLOSED, END, START, unbracketed
-from .values import Test, Value, values_of
+from .values import Name, Number, Test, Value, values_of
 from .widths import Widths, fits
 
 LARGEST = 2000  # operations of one expression
+LOOP = "is what a loop leaves, which no expression is; call a function of generate()"
 EXTREMES = {"min": "lt", "max": "gt"}
 
 OF_TEXT = re.compile(r"^expression_\d+_(div|mod)_\w+")  # a part of a text of the kernel's own
@@ -41,8 +43,9 @@ class Kernel(Names):
         extent = "" if vector else self._extent(size)
         text = self.printer.block(extent, axis, axes, vector)
         if not text:
+            loop = "scf.for %i = %c0 to %n step %c1" if self.printer.kernel_lines else "a loop"
             raise TemplateError(
-                f"{self.printer.title} computes with one index at a time: write a loop over a name of "
+                f"{self.printer.title} computes with one index at a time: write {loop} over a name of "
                 "the kernel's own in place of ':'"
             )
         known = {t: n for n, t in self._blocks.items()}
@@ -75,6 +78,8 @@ class Kernel(Names):
         """A value as text, between marks that say whether it is bracketed already."""
         self._check_steps(value)
         mark = self.noted(value)
+        if self.printer.kernel_lines:
+            return f"{mark}{START}{CLOSED}{self._operand(value)}{END}"
         program, node = self._whole(value)
         if isinstance(value, Test):
             node = node.args[0] if node.op == "int" else node
@@ -82,6 +87,18 @@ class Kernel(Names):
                 return f"{mark}{START}{CLOSED}{self.printer.truths[bool(node.value)]}{END}"
         text, closed = self._spelled(node, program, value.said)
         return f"{mark}{START}{CLOSED * closed}{text}{END}"
+
+    def _operand(self, value: Value) -> str:
+        """A value where an operation of the language takes one: a name, or a number."""
+        if isinstance(value, Number):
+            return str(int(value))
+        if isinstance(value, Name):
+            self._check_scope(value.said, value.said, value)
+            return f"%{value.said}"
+        raise TemplateError(
+            f"{value.said} takes operations, each on a line of its own: write {{% index s = "
+            f"{value.said} %}} before, and %s here"
+        )
 
     def _whole(self, value: Value) -> tuple[Program, Node]:
         """A value as one expression."""
@@ -135,9 +152,15 @@ class Kernel(Names):
                         f'{self._spelled(node, program)[0]}; generate(.., walk=["{name}"]) keeps counters for that'
                     )
 
-    def statements(self, names: Sequence[str], found: Any, indent: str) -> str:
+    def statements(
+        self, names: Sequence[str], found: Any, indent: str, types: Sequence[str | None] = ()
+    ) -> str:
         """Statements that declare names with these values, common parts first. From now on the names
-        are the kernel's, in the ranges that are known of the values."""
+        are the kernel's, in the ranges that are known of the values. types: of the names, where the
+        template says them."""
+        for name, type_name in zip(names, types, strict=False):
+            if type_name is not None:
+                self.declare(name, type_name)
         values = [*values_of(found)]
         for value in values:
             self._check_steps(value)
@@ -149,7 +172,8 @@ class Kernel(Names):
         for name in names:
             if name in self.sizes:
                 raise TemplateError(f"{name} is a size of a layout; take another name")
-        program = self._program(dict(zip(names, values, strict=True)))
+        index_type = self._operand_type(names, values)
+        program = self._program(dict(zip(names, values, strict=True)), index_type=index_type)
         (view,), (function,) = self._views(program), program.functions
         for name in names:
             if any(name in self._words(param.name) for param in function.params):
@@ -157,11 +181,35 @@ class Kernel(Names):
         own: dict[str, str] = {}
         for name, _ in function.body:
             part = OF_TEXT.sub(lambda m: "quotient" if m[1] == "div" else "remainder", name)
-            own[name] = fresh(f"{names[0]}_{part}", {*self.types, *names, *own.values()})
+            taken = {*self.types, *names, *own.values(), *self.taken}
+            own[name] = fresh(f"{names[0]}_{part}", taken)
         for _, node in (*view.body, *view.outputs):
             self._check_helpers(node, view, ", ".join(v.said for v in values))
         index_type = function.index_type
         kinds = {n: self._declared_type(n, node, index_type) for n, node in view.outputs}
+        masks = [n for n, value in zip(names, values, strict=True) if isinstance(value, Test)]
+        if self.printer.kernel_lines:
+            lines = self._operations(program, kinds | dict.fromkeys(masks), own)
+        else:
+            lines = self._declarations(view, kinds, own)
+        made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
+        for name in names:
+            self.declare(name, kinds[name], name in self.typed_names)
+            self._made[name] = made_of
+        self.masks.update(masks if self.printer.kernel_lines else ())
+        for name, promise in zip(names, function.promises, strict=False):
+            bounds = (
+                b if b and self._is_of_sizes(b) else None for b in (promise.least, promise.end)
+            )
+            if said := Range(*bounds).says(name):
+                self._promises[name] = said
+        return marks + "".join(f"{indent}{line}\n" for line in lines)
+
+    def _declarations(
+        self, view: FunctionView, kinds: Mapping[str, IndexType], own: Mapping[str, str]
+    ) -> list[str]:
+        """The statements of a view's values. kinds: the results' types; own: what common parts are called."""
+        index_type = view.index_type
         types = {**self.types, **dict.fromkeys(own.values(), index_type)}
         widths = Widths(self.printer, view, types, self._texts, self._blocks)
         lines, form = [], self.printer.declaration
@@ -172,17 +220,43 @@ class Kernel(Names):
             lines.append(
                 form.format(name=own.get(name, name), expr=text, T=self.printer.types[kind])
             )
-        made_of = set[str]().union(*(self._names_in(param.name) for param in function.params))
-        for name in names:
-            self.declare(name, kinds[name], name in self.typed_names)
-            self._made[name] = made_of
-        for name, promise in zip(names, function.promises, strict=False):
-            bounds = (
-                b if b and self._is_of_sizes(b) else None for b in (promise.least, promise.end)
-            )
-            if said := Range(*bounds).says(name):
-                self._promises[name] = said
-        return marks + "".join(f"{indent}{line}\n" for line in lines)
+        return lines
+
+    def _operations(
+        self, program: Program, kinds: Mapping[str, IndexType | None], own: Mapping[str, str]
+    ) -> list[str]:
+        """The operations of a view's values, of a language without expressions. kinds: as above, None of
+        a condition."""
+        (function,) = program.functions
+        for _, node in (*function.body, *function.outputs):
+            for part in node.walk():
+                if part.op == "var" and part.value in self.masks:
+                    raise TemplateError(f"{part.value} is a condition, an i1, and no index")
+                if part.op == "loop":
+                    raise TemplateError(f"{', '.join(kinds)}: {LOOP}")
+        body, outputs = (
+            tuple((own.get(name, name), renamed(node, own)) for name, node in part)
+            for part in (function.body, function.outputs)
+        )
+        (view,) = self._views(
+            replace(program, functions=(replace(function, body=body, outputs=outputs),))
+        )
+        self.taken |= self.types.keys()
+        return self.printer.kernel_lines(view, kinds, self.types, self.taken)
+
+    def _operand_type(self, names: Sequence[str], values: Sequence[Value]) -> IndexType | None:
+        """The type in which a language without expressions computes values: that of the results where
+        the template says it, else of the names in them where they have one; the usual one where these
+        differ or hold more. None in other languages."""
+        if not self.printer.kernel_lines:
+            return None
+        used = set[str]().union(*(value.names for value in values))
+        used.update(n for value in values for layout in value.layouts for n in sizes_of(layout))
+        own = {self.types[name] for name in used if name in self.types}
+        said = {self.types[name] for name in names if name in self.typed_names}
+        kinds = said or own or {self._usual}
+        kind = max(kinds, key=lambda t: t.most)
+        return self._usual if len(kinds) > 1 or any(t.most > kind.most for t in own) else kind
 
     def _is_of_sizes(self, bound: Node) -> bool:
         """Whether a bound is one in layouts' sizes alone; another hides the range that an index has."""
@@ -192,7 +266,8 @@ class Kernel(Names):
         """The type of a name that a statement gives a value: of a statement that says none, or where
         the template says one, the type that it was declared."""
         before = self.types.get(name)
-        if before is None or ("{T}" in self.printer.declaration and name not in self.typed_names):
+        states = "{T}" in self.printer.declaration or self.printer.kernel_lines
+        if before is None or (states and name not in self.typed_names):
             return made
         (least, most), (lo, hi) = before.ends, made.ends
         if not least <= lo <= hi <= most and not fits(node, before):
@@ -246,9 +321,10 @@ class Kernel(Names):
     def _check_helpers(self, root: Node, view: FunctionView, said: str) -> None:
         """A kernel's text has no helper functions."""
         for node in root.walk():
-            if node.op == "table" and not node.value.given:
+            if node.op == "table" and (self.printer.kernel_lines or not node.value.given):
+                kind = "" if node.value.given else "constant "
                 raise TemplateError(
-                    f"{said} needs a constant table, which no kernel's text holds: take {{{{ A.functions }}}} "
+                    f"{said} needs a {kind}table, which no kernel's text holds: take {{{{ A.functions }}}} "
                     "and call them"
                 )
             if node.op not in ("const", "var", "table") and (
@@ -267,9 +343,7 @@ def _inlined(function: Function, said: str) -> list[Node]:
     found = []
     for name, node in (*function.body, *function.outputs):
         if node.op == "loop":
-            raise TemplateError(
-                f"{said} is what a loop leaves, which no expression is; call a function of generate()"
-            )
+            raise TemplateError(f"{said} {LOOP}")
         sizes[name] = sum(sizes.get(str(n.value), 0) if n.op == "var" else 1 for n in node.walk())
         if sizes[name] > LARGEST:
             raise TemplateError(

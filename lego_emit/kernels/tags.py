@@ -15,6 +15,7 @@ from .loops import counted_in
 
 INLINE = "<template>"  # what a template that is no file is called
 KERNEL = "_kernel"  # the rendering, in a template's globals
+VALUE = re.compile(r"%([\w.$-]+)")  # of MLIR
 SCOPED = (
     nodes.For, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.With, nodes.AssignBlock,
     nodes.Block, nodes.Scope,
@@ -42,10 +43,12 @@ class KernelTags(Extension):
     def __init__(self, environment: jinja2.Environment):
         super().__init__(environment)
         self.counted: dict[str, frozenset[str]] = {}  # by place, what the innermost loop counts
+        self.values: set[str] = set()  # the names %x in the text
 
     def preprocess(self, source: str, name: str | None, filename: str | None = None) -> str:
         """Remembers the lines, for how far a tag stands to the right."""
         self._lines = re.split(r"\r\n|\r|\n", source)  # as Jinja counts them
+        self.values.update(VALUE.findall(source))
         for line, names in counted_in("\n".join(self._lines)):
             self.counted[f"{filename or INLINE}, line {line}"] = names
         return source
@@ -77,22 +80,35 @@ class KernelTags(Extension):
         return [nodes.ExprStmt(self._kernel_call("suppose", [one])) for one in given]
 
     def _index(self, parser: Parser, line: int) -> list[nodes.Node]:
-        target = parser.parse_assign_target()
-        parser.stream.expect("assign")
+        start = parser.stream.current
+        names, types = self._results(parser)
+        if len({*names}) < len(names) or not parser.stream.skip_if("assign"):
+            parser.fail(
+                "index takes names, each once, as in {% index i, j = A.inv(p) %}", start.lineno
+            )
         values = parser.parse_tuple()
-        parts = target.items if isinstance(target, nodes.Tuple) else [target]
-        names = [part.name for part in parts if isinstance(part, nodes.Name)]
-        if len({*names}) < len(parts):
-            parser.fail("index takes names, each once, as in {% index i, j = A.inv(p) %}", line)
         text = self._lines[line - 1] if line <= len(self._lines) else ""
         indent = text[: len(text) - len(text.lstrip())]
         wanted = nodes.List([nodes.Const(name) for name in names])
-        written = self._kernel_call("statements", [wanted, values, nodes.Const(indent)])
+        said = nodes.List([nodes.Const(of) for of in types])
+        written = self._kernel_call("statements", [wanted, values, nodes.Const(indent), said])
         stored: list[nodes.Node] = [nodes.Output([written])]
         for name in names:
             made = self._kernel_call("value", [nodes.Const(name)])
             stored.append(nodes.Assign(nodes.Name(name, "store"), made))
         return stored
+
+    def _results(self, parser: Parser) -> tuple[list[str], list[str | None]]:
+        """Names, and the types of those that have one, as in i, j: int64."""
+        names: list[str] = []
+        types: list[str | None] = []
+        while parser.stream.current.type == "name":
+            names.append(next(parser.stream).value)
+            typed = parser.stream.skip_if("colon")
+            types.append(parser.stream.expect("name").value if typed else None)
+            if not parser.stream.skip_if("comma"):
+                break
+        return names, types
 
     def scoped(self, template: nodes.Template) -> None:
         """Tells the rendering where the template's inner scopes begin and end."""

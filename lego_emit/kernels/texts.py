@@ -43,6 +43,9 @@ FIELDS = re.compile(  # m in {k, m: n}, and what tells that a comma parts no fie
     r"[][(){}]|[;|]|\b(?:let|const|var|lambda)\b|(?:(?<=\{)|(?<=,))\s*([^\W\d]\w*)(?=\s*:(?![:=]))"
 )
 SET = re.compile(r"\s*(?:<<|>>|//|\*\*|[-+*/%&|^:])?=(?!=)")
+DEFINED = re.compile(  # of MLIR: %a:2, %b = ..
+    r"[{}]|^[ \t]*%[\w.$-]+(?::\d+)?(?:\s*,\s*%[\w.$-]+(?::\d+)?)*(?=\s*=(?!=))", re.M
+)
 STRINGS = r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"'
 COMMENTS = {"/*": r"/\*[\s\S]*?\*/"}  # those that do not end with the line
 STORAGE = re.compile(
@@ -145,6 +148,24 @@ def declared_in(text: str, printer: Printer) -> list[tuple[str, int]]:
         line = bare.rfind("\n", 0, loop.start()) + 1
         found += [(name, line) for name in WORD.findall(loop[1])]
     return sorted(found, key=lambda one: one[1])
+
+
+def defined_twice(text: str) -> str:
+    """A name %x of MLIR that is defined again where it is known already, in a region or one around it; ""
+    where there is none."""
+    bare = re.sub(rf"{STRINGS}|//[^\n]*", blank, text)
+    regions: list[set[str]] = [set()]
+    for part in DEFINED.finditer(bare):
+        if part[0] == "{":
+            regions.append(set())
+        elif part[0] == "}":
+            regions[max(1, len(regions) - 1) :] = []
+        else:
+            for name in re.findall(r"%[\w.$-]+", part[0]):
+                if any(name in region for region in regions):
+                    return name
+                regions[-1].add(name)
+    return ""
 
 
 def _fields(text: str) -> Iterator[int]:
