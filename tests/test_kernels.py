@@ -164,6 +164,17 @@ def test_jinja_is_all_there(tmp_path):
     assert render(tmp_path / "whole.cu", S=SMALL, WIDE=False) == "s[i]"
 
 
+def test_imports_are_found_in_the_folder_above_unless_sandboxed(tmp_path):
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "one" / "part.cuh").write_text("{% macro at() %}s{% endmacro %}")
+    kernel = tmp_path / "other" / "whole.cu"
+    kernel.write_text("{% from 'one/part.cuh' import at %}{{ at() }}")
+    assert render(kernel) == "s"
+    with pytest.raises(TemplateError, match=r"one/part\.cuh cannot be read"):
+        render(kernel, sandboxed=True)
+
+
 # -- compiled ------------------------------------------------------------------------------------
 
 LOOPS = """{% names pm, pn, i, j %}

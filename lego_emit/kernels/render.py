@@ -133,8 +133,13 @@ def _environment(file: Path | None, sandboxed: bool) -> jinja2.Environment:
         undefined=_Undefined,
         autoescape=False,
         extensions=[KernelTags],
-        loader=_Beside(file.parent) if file else jinja2.DictLoader({}),
+        loader=_Beside(_folders(file, sandboxed)) if file else jinja2.DictLoader({}),
     )
+
+
+def _folders(file: Path, sandboxed: bool) -> list[Path]:
+    """Where a template's imports are looked for: beside it, then beside its folder."""
+    return [file.parent] if sandboxed else [file.parent, file.parent.parent]
 
 
 class _Sandbox(Scoped, jinja2.sandbox.ImmutableSandboxedEnvironment):
@@ -164,7 +169,7 @@ class _Undefined(jinja2.StrictUndefined):
 
 
 class _Beside(jinja2.FileSystemLoader):
-    """Templates of a folder."""
+    """Templates of a folder, then of those after it."""
 
     def get_source(self, environment: jinja2.Environment, template: str) -> Any:
         """A template's text, its file noted."""
