@@ -21,8 +21,8 @@ from lego_emit.project.loading import subject, subjects, user_file
 ROOT = Path(__file__).parent.parent
 KERNELS = ROOT / "examples" / "kernels"
 EXAMPLES = sorted(path.parent.name for path in KERNELS.glob("*/kernel.cu.j2"))
-# No host has wgmma and TMA: tests/test_hopper.py emulates them.
-ON_HOST = [name for name in EXAMPLES if name != "hopper_matmul"]
+# No host has wgmma and TMA: tests/test_hopper.py and tests/test_int4.py emulate them.
+ON_HOST = [name for name in EXAMPLES if name not in ("hopper_matmul", "int4_matmul")]
 
 
 def loaded(path, monkeypatch, *folders):

@@ -119,7 +119,7 @@ def experiment(
             Way("ours_mma_sync", (Launch(OLDER, "matmul", grid, (OLDER_THREADS,), given),), "c")
         )
     if torch:
-        ways.append(Way("cublas", (TorchProduct("c", "a", "b", n, kind, majors),), "c"))
+        ways.append(Way("cublas", (TorchProduct("c", "a", "b", (n, n, n), kind, majors),), "c"))
     buffers = {name: (n * n, np.uint16) for name in "abc"} | {"wanted": (n * n, np.float32)}
     buffers |= {"cache": (CACHE, np.uint32)}
     name = "matmul" if majors == "KK" else f"matmul_{majors.lower()}"

@@ -113,7 +113,15 @@ class GpuMachine:
         places = tuple(self._buffers[name] for name in (step.to, step.a, step.b))
         if (step, places) not in self._views:
             kind = torch.float16 if step.kind == "f16" else torch.bfloat16
-            to, a, b = (matrix(at, step.n).view(kind) for at in places)
+            m, n, k = step.sizes
+            shapes = (
+                (m, n),
+                (m, k)[:: 1 if step.majors[0] == "K" else -1],
+                (n, k)[:: 1 if step.majors[1] == "K" else -1],
+            )
+            to, a, b = (
+                matrix(at, *shape).view(kind) for at, shape in zip(places, shapes, strict=True)
+            )
             a = a if step.majors[0] == "K" else a.t()
             self._views = {(step, places): (to, a, b.t() if step.majors[1] == "K" else b)}
         to, a, b = self._views[step, places]
@@ -154,9 +162,9 @@ class GpuMachine:
         return max(self.gpu.attribute(f, REGISTERS) for f in functions), local
 
 
-def matrix(at: int, n: int) -> Any:
-    """Memory as an n x n tensor of 16 bits."""
-    return viewed(at, (n, 1), TorchCopy("", "", 2, (n, n), (n, 1)))
+def matrix(at: int, rows: int, columns: int) -> Any:
+    """Memory as a tensor of 16 bits."""
+    return viewed(at, (columns, 1), TorchCopy("", "", 2, (rows, columns), (columns, 1)))
 
 
 def viewed(at: int, strides: Sequence[int], step: TorchCopy) -> Any:
@@ -185,7 +193,7 @@ def rows_of(
     for way in experiment.ways:
         registers, local = machine.resources(way)
         error = error_of(machine, experiment, way) if compared else None
-        if len(way.steps) > 1:
+        if experiment.graphs or len(way.steps) > 1:
             graphs[way.name] = gpu.graph(lambda way=way: machine.do(way.steps))
         row: dict[str, Any] = {"experiment": experiment.name, "size": experiment.size}
         row |= {"type": experiment.kind, "way": way.name, "ms": [], "registers": registers}

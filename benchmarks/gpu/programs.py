@@ -206,13 +206,13 @@ class TorchCopy:
 
 @dataclass(frozen=True)
 class TorchProduct:
-    """PyTorch's product of n x n matrices, which is cuBLAS's: to = a b^T. kind: "f16" or "bf16"; majors: of
+    """PyTorch's product, which is cuBLAS's: to = a b^T. sizes: M, N and K; kind: "f16" or "bf16"; majors: of
     a and b, "K" where K is contiguous."""
 
     to: str
     a: str
     b: str
-    n: int
+    sizes: tuple[int, int, int]
     kind: str
     majors: str
 
@@ -247,7 +247,8 @@ class Experiment:
     compared(way): steps that compare its result into the buffer "found"; allowed: the largest error,
     relative to the largest value wanted; uploaded: arrays that are copied there first; poison: the word
     that a result is filled with before it is compared, and first: steps after that; flushed: steps that
-    bring other data into the cache before a run, in place of writing so much.
+    bring other data into the cache before a run, in place of writing so much; graphs: also a single
+    launch is a CUDA graph.
     """
 
     name: str
@@ -262,6 +263,7 @@ class Experiment:
     poison: int = 0x7FFDDEAD  # a NaN
     first: tuple[Step, ...] = ()
     flushed: tuple[Step, ...] = ()
+    graphs: bool = False
 
     def kernels(self) -> dict[Source, list[str]]:
         """What has to be compiled, and the kernels of it that are launched."""

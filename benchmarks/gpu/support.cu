@@ -127,6 +127,42 @@ extern "C" __global__ void product_of_halves(const unsigned short* a, const unsi
   }
 }
 
+// Integers of 4 bits, one a byte.
+extern "C" __global__ void fill_int4(unsigned char* to, Index count, Index seed) {
+  EACH(i, count) to[i] = static_cast<unsigned char>(random_word(i, seed) >> 28);
+}
+
+// (w - 8) scale in half precision: of n x k, a scale for each row and group of k.
+extern "C" __global__ void widen_int4(const unsigned char* weights, const unsigned short* scales, unsigned short* to, Index n, Index k, Index group) {
+  EACH(i, n * k) {
+    const float value = static_cast<float>(weights[i] - 8) * widened(scales[i / group], 0);
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(to[i]) : "f"(value));
+  }
+}
+
+// c = x w^T of m x k and n x k, in float32, nothing rounded before: tiles of 32 x 32, four rows a thread.
+extern "C" __global__ void product_of_int4(const unsigned short* x, const unsigned char* weights, const unsigned short* scales, float* c, Index m, Index n, Index k, Index group) {
+  __shared__ float tile_x[32][33], tile_w[32][33];
+  const Index column = threadIdx.x % 32, y = threadIdx.x / 32, across = n / 32;
+  for (Index tile = blockIdx.x; tile < (m + 31) / 32 * across; tile += gridDim.x) {
+    const Index i = tile / across * 32, j = tile % across * 32;
+    float sum[4] = {};
+    for (Index begin = 0; begin < k; begin += 32) {
+      for (Index r = y; r < 32; r += 8) {
+        const Index at = (j + r) * k + begin + column;
+        tile_x[r][column] = i + r < m ? widened(x[(i + r) * k + begin + column], 0) : 0.0f;
+        tile_w[r][column] = static_cast<float>(weights[at] - 8) * widened(scales[at / group], 0);
+      }
+      __syncthreads();
+      for (int s = 0; s < 32; ++s)
+        for (int r = 0; r < 4; ++r) sum[r] += tile_x[y + 8 * r][s] * tile_w[column][s];
+      __syncthreads();
+    }
+    for (int r = 0; r < 4; ++r)
+      if (i + y + 8 * r < m) c[(i + y + 8 * r) * n + j + column] = sum[r];
+  }
+}
+
 extern "C" __global__ void compare_halves(const unsigned short* got, const float* wanted, Index count, double* found, int is_upper) {
   compare<float>(count, found, [=](Index i, double& a, double& b) {
     a = static_cast<double>(widened(got[i], is_upper));

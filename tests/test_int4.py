@@ -1,0 +1,89 @@
+"""The example that multiplies by weights of 4 bits: packing, fragments, and the product, against an emulation
+from the PTX ISA."""
+
+import importlib
+import shutil
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from marks import rest_deep
+
+from lego_emit import render
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "examples" / "kernels" / "int4_matmul"
+SIZES = (448, 256)  # N and K
+
+
+@pytest.fixture
+def example(monkeypatch):
+    """check.py of the example."""
+    for folder in (EXAMPLE, EXAMPLE.parent, ROOT / "benchmarks" / "gpu"):
+        monkeypatch.syspath_prepend(str(folder))
+    names = ("check", "emulated", "harness", "int4", "programs")
+    for name in names:
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    yield importlib.import_module("check")
+    for name in names:
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("case", rest_deep(range(3)))
+def test_the_layouts_multiply(case, example):
+    (found,) = example.check([*example.CASES][case])
+    assert found.is_right
+
+
+def test_every_weight_has_one_place(example):
+    made = example.given((1, *SIZES), (8, 224), 1, 3)
+    assert made["packed"].is_bijection
+    q, g, p, h, lane, x, place = np.indices([*made["words"].dims, 8]).reshape(7, -1)
+    i, j = made["packed"].apply(place, lane, x, h)
+    at = made["plain"].apply(q, g, p, 0, i, j)
+    nibble = 8 * made["words"].apply(q, g, p, h, lane, x) + place
+    for places in (at, nibble):
+        assert np.array_equal(np.sort(places), np.arange(SIZES[0] * SIZES[1]))
+    assert np.array_equal(made["vectors"].apply(q, g, p, h, lane), nibble // 32)
+
+
+@pytest.mark.parametrize("rows", [8, 16, 40, 256])
+def test_every_sum_and_every_piece_has_one_holder(rows, example):
+    made = example.given((2, 512, 256), (rows, 256), 2, 2)
+    for name in ("piece", "sums", "held", "shared_w", "shared_s", "scales"):
+        layout = made[name]
+        places = layout.apply(*np.indices(layout.dims).reshape(len(layout.dims), -1))
+        assert np.array_equal(np.sort(places), np.arange(layout.size)), name
+    register, lane = np.indices((4, 32)).reshape(2, -1)
+    i, j = made["stored"].apply(register, lane)
+    assert len({*zip(i, j, strict=True)}) == 128
+
+
+def test_other_packing_is_another_product(example):
+    sizes, setting = next(iter(example.CASES.items()))
+    made = example.given((1, *sizes[1:]), *setting)
+    x, weights, scales = example.matrices(sizes)
+    words, packed_scales = example.pack(made, weights, scales)
+    swapped = words[:, ::-1], packed_scales
+    got = example.emulate(made, sizes, swapped, x)
+    assert np.abs(got - example.product(x, weights, scales)).max() > 1
+
+
+def test_a_tile_size_changes_layouts_alone(example):
+    texts = [
+        render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **example.given("P N K", *setting))
+        for setting in [((8, 224), 1, 11), ((40, 256), 2, 2)]
+    ]
+    assert "m16n8k16" in texts[0] and "wgmma" not in texts[0]
+    assert "m64n40k16" in texts[1] and "ldmatrix" not in texts[1]
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
+    int4, programs = (importlib.import_module(name) for name in ("int4", "programs"))
+    cases = {int4.setting(m, n) for (n, _), rows in int4.SHAPES.items() for m in rows}
+    sources = [int4.source(name, one) for one in cases for name in ("kernel", "pack")]
+    for built in programs.build_all(sources, tmp_path, 2):
+        assert not any(local for _, local in built.kernels.values())
