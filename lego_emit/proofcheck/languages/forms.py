@@ -274,7 +274,8 @@ attribute: (identifier | scoped_identifier) token_tree?
 token_tree: '(' (identifier ('::' identifier)? (',' identifier)*)? ')' | '(' integer_literal '..='
     '*' identifier ')'
 macro_invocation/token_tree: '(' (identifier '.' identifier token_tree '>=' identifier
-    | identifier '<' identifier | token_tree '.' identifier token_tree) ',' string_literal ')'
+    | identifier '<' identifier | token_tree '.' identifier token_tree | identifier token_tree) ','
+    string_literal ')'
 function_item/type_parameters: '<' const_parameter (',' const_parameter)* ','? '>'
 const_parameter: 'const' identifier ':' primitive_type
 function_item: visibility_modifier function_modifiers 'fn' identifier type_parameters? parameters '->'
