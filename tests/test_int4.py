@@ -22,7 +22,7 @@ def example(monkeypatch):
     """check.py of the example."""
     for folder in (EXAMPLE, EXAMPLE.parent, ROOT / "benchmarks" / "gpu"):
         monkeypatch.syspath_prepend(str(folder))
-    names = ("check", "emulated", "harness", "int4", "programs")
+    names = ("check", "emulated", "harness", "int4", "ways")
     for name in names:
         monkeypatch.delitem(sys.modules, name, raising=False)
     yield importlib.import_module("check")
@@ -82,8 +82,8 @@ def test_a_tile_size_changes_layouts_alone(example):
 @pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
-    int4, programs = (importlib.import_module(name) for name in ("int4", "programs"))
+    int4, ways = (importlib.import_module(name) for name in ("int4", "ways"))
     cases = {int4.setting(m, n) for (n, _), rows in int4.SHAPES.items() for m in rows}
     sources = [int4.source(name, one) for one in cases for name in ("kernel", "pack")]
-    for built in programs.build_all(sources, tmp_path, 2):
+    for built in ways.build_all(sources, tmp_path, 2):
         assert not any(local for _, local in built.kernels.values())

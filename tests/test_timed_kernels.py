@@ -19,7 +19,7 @@ EXAMPLES = ROOT / "examples" / "kernels"
 RESULTS = ROOT / "benchmarks" / "results"
 MODULES = (
     "driver",
-    "programs",
+    "ways",
     "measured",
     "transposition",
     "alignment",
@@ -129,7 +129,7 @@ def test_products_fit_a_multiprocessor(parts):
 def test_kernels_of_copies_have_the_names_that_are_launched(parts, tmp_path):
     found = list(parts["copies"].experiments((64,)))
     sources = list(dict.fromkeys(source for one in found for source in one.kernels()))
-    for built in parts["programs"].build_all(sources, tmp_path, 2):
+    for built in parts["ways"].build_all(sources, tmp_path, 2):
         if built.source.name != "support":
             assert built.source.kernel in built.kernels
 
@@ -144,7 +144,7 @@ def test_what_is_wrong_gets_no_row(parts, fake, tmp_path):
     with pytest.raises(SystemExit, match="transposition_naive 64, copy: wrong by"):
         parts["measured"].rows_of(machine, one, 1.0, 1, True)
     short = dataclasses.replace(
-        way, steps=(parts["programs"].Copy("b", "a", 4 * 64 * 63),), kind="a"
+        way, steps=(parts["ways"].Copy("b", "a", 4 * 64 * 63),), kind="a"
     )
     one = dataclasses.replace(one, ways=(short,))
     with pytest.raises(SystemExit, match="wrong by inf"):  # the poison that was left
@@ -155,7 +155,7 @@ def test_ours_with_local_memory_is_refused(parts, fake, tmp_path, monkeypatch):
     (one, *_) = parts["transposition"].experiments((64,))
     machine = machine_of(parts, fake, [one], tmp_path)
     monkeypatch.setenv("FAKE_LOCAL_BYTES", "8")
-    with pytest.raises(parts["programs"].LocalMemoryError, match="ours: 8 bytes"):
+    with pytest.raises(parts["ways"].LocalMemoryError, match="ours: 8 bytes"):
         parts["measured"].rows_of(machine, one, 1.0, 1, True)
     with pytest.raises(parts["driver"].CudaError, match="cuMemAlloc_v2: a fake error"):
         machine.gpu.allocate(1 << 40)
@@ -172,7 +172,7 @@ ptxas info    : Function properties for factor
     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxas info    : Used 128 registers, used 1 barriers
 """
-    assert parts["programs"].resources(said) == {"inner": (48, 16), "factor": (128, 0)}
+    assert parts["ways"].resources(said) == {"inner": (48, 16), "factor": (128, 0)}
 
 
 # -- what may not stand in a kernel --------------------------------------------------------------
@@ -205,7 +205,7 @@ def by_hand(text):
 
 @pytest.mark.slow
 def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
-    text = parts["programs"].of_example("transpose").text()
+    text = parts["ways"].of_example("transpose").text()
     assert "blockDim" not in text and "gridDim" not in text
     assert set(re.findall(r"for \(int k = 0; k < (\w+); \+\+k\)", text)) == {"2", "8"}
     assert text.count("for (") == 3
@@ -215,13 +215,13 @@ def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
 @pytest.mark.parametrize("settings", [(), (384,), (512,), (384, 2)])
 def test_bricks_have_no_index_of_64_bits(settings, parts):
     names = parts["stencils"].NAMES if settings else ()
-    text = parts["programs"].of_example("bricks", *settings, names=names).text()
+    text = parts["ways"].of_example("bricks", *settings, names=names).text()
     assert not re.search(r"int64|long|size_t|\d+LL?\b", text)
 
 
 @pytest.mark.slow
 def test_shared_memory_has_no_index_of_64_bits(parts):
-    text = parts["programs"].of_example("lud").text()
+    text = parts["ways"].of_example("lud").text()
     found = re.findall(r"\b(?:lu|own|row|column)\[(.*?)\]", text)
     assert len(found) > 9 and not any("long" in index for index in found)
 
@@ -233,7 +233,7 @@ def test_cubins_have_no_local_memory(part, parts, tmp_path):
     module = parts[SMALL[part][0]]
     found = list(module.experiments(module.SIZES[:1]))
     sources = list(dict.fromkeys(source for one in found for source in one.kernels()))
-    for built in parts["programs"].build_all(sources, tmp_path, 2):
+    for built in parts["ways"].build_all(sources, tmp_path, 2):
         assert built.kernels and all(0 < r <= 255 for r, _ in built.kernels.values())
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import Experiment, Launch, Source, Step, Way, of_baseline, of_example, support
+from ways import Experiment, Launch, Source, Step, Way, of_baseline, of_example, support
 
 SIZES = (1024, 2048, 4096, 8192, 16384, 32768)
 BLOCKS = (16, 32, 64)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import Copy, Experiment, Launch, Source, Step, TorchCopy, Way, support
+from ways import Copy, Experiment, Launch, Source, Step, TorchCopy, Way, support
 
 SIZES = (4096, 8192, 16384)
 THREADS = 256

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import (
+from ways import (
     EXAMPLES,
     Experiment,
     Launch,

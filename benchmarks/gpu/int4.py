@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import EXAMPLES, Experiment, Launch, Mapped, Source, Step, TorchProduct, Way, support
+from ways import EXAMPLES, Experiment, Launch, Mapped, Source, Step, TorchProduct, Way, support
 
 SIZES = (1, 16, 64, 256, 4096)
 OTHERS = (1, 16, 64, 130, 256, 4096)  # of the second shape

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from driver import LOCAL_BYTES, REGISTERS, Gpu
-from programs import (
+from ways import (
     Copy,
     Experiment,
     Launch,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-from programs import EXAMPLES, Launch, Way
+from ways import EXAMPLES, Launch, Way
 
 LANES = 32
 SECTOR = 32  # bytes

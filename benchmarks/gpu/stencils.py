@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from programs import Copy, Experiment, Launch, Step, Way, of_baseline, of_example, support
+from ways import Copy, Experiment, Launch, Step, Way, of_baseline, of_example, support
 
 SIZES = (384, 512)
 SHAPES = [("star", 1), ("star", 2), ("star", 3), ("star", 4), ("cube", 1), ("cube", 2)]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from programs import Copy, Experiment, Launch, Source, Step, Way, of_baseline, of_example, support
+from ways import Copy, Experiment, Launch, Source, Step, Way, of_baseline, of_example, support
 
 SIZES = (2048, 4096, 8192, 16384)
 OURS, SDK = of_example("transpose"), of_baseline("transpose")

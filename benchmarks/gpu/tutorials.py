@@ -21,7 +21,7 @@ from statistics import median
 from types import ModuleType
 from typing import Any
 
-from programs import EXAMPLES, HERE, LocalMemoryError
+from ways import EXAMPLES, HERE, LocalMemoryError
 
 ROWS, EPS = 4096, 1e-5
 WIDTHS = (512, 1024, 2048, 4096, 8192)
