@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from lego_emit import Col, Row, assume, jit
+from lego_emit import Col, GenP, GroupBy, Row, assume, jit
 from lego_emit.errors import KernelError, LegoError, StaleLayoutError
 
 L = Col(4, 6)
@@ -25,7 +25,8 @@ def helper(M) -> Row(1, 1).__class__.__mro__[1]:
 def ran(body, tmp_path, arguments=(4, 6, 2, 3), names="M, N, i, j", above=""):
     """(what a function gives as it stands, what it gives under jit or REFUSED)."""
     text = (
-        "import contextlib\nfrom contextlib import suppress\nfrom lego_emit import Col, Row, TileBy, assume\n"
+        "import contextlib\nfrom contextlib import suppress\nfrom lego_emit import Col, ExpandBy, GenP, GroupBy, Row, TileBy, assume\n"
+        "import types\nHELD, D = types.SimpleNamespace(w=2), {'a': 1}\n"
         f"G, FLAG, S = 6, True, (4, 6)\nL = Col(4, 6)\n{above}\ndef kernel({names}):\n"
     )
     text += "".join(f"    {line}\n" for line in body.strip("\n").split("\n"))
@@ -106,6 +107,19 @@ FLOW = {
     "a layout and another value": ("K = Row(M, N)\nz = K[i, j]\nK = 5\nreturn z + K", True),
     "an if that returns": ("K = Row(M, N)\nif i > 5:\n    N = 9\n    return K[0, 0] if N < 0 else 0\nreturn K[i, j]", True),
     "with a while": ("k, z = 0, 0\nwhile Row(M, N)[k, 0] < 15:\n    k += 1\n    z += Row(M, N)[k, 1]\nreturn z, k", False),
+    "functions that look alike": ("if T:\n    K = GroupBy([4, 4]).OrderBy(GenP([4, 4], lambda a, b: 4*a + b, lambda p: (p//4, p%4)))\nelse:\n    K = GroupBy([4, 4]).OrderBy(GenP([4, 4], lambda a, b: 4*b + a, lambda p: (p%4, p//4)))\nreturn K[i, j]", False),
+    "functions that look alike, one by one": ("if T == 1:\n    K = GroupBy([4, 4]).OrderBy(GenP([4, 4], lambda a, b: 4*a + b, lambda p: (p//4, p%4)))\nelif T == 0:\n    K = GroupBy([4, 4]).OrderBy(GenP([4, 4], lambda a, b: 4*b + a, lambda p: (p%4, p//4)))\nelse:\n    K = Row(4, 4)\nreturn K[i, j]", False),
+    "the same layout in both branches": ("if i:\n    K = Row(M, N)\nelse:\n    K = Row(M, N)\nreturn K[i, j]", False),
+    "a global index that is assigned": ("global G\nG = 3\nreturn Row(M, N)[G, j]", False),
+    "a global that a function within assigns": ("def g():\n    global G\n    G = 3\ng()\nreturn Row(M, N)[i, j]", False),
+    "an attribute that is assigned": ("HELD.w = 3\nreturn Row(M, HELD.w)[1, 1]", True),
+    "an index's attribute": ("HELD.w = 3\nreturn Row(M, N)[HELD.w, j]", True),
+    "an item that is assigned": ("D['a'] = 4\nreturn Row(M, D['a'] + 3)[1, 1]", True),
+    "an attribute of its own": ("class C: pass\no = C()\no.w = 3\nreturn Row(M, N)[o.w, j]", False),
+    "a condition as an index": ("return Row(M, N)[i > 1, j]", True),
+    "a truth as an index": ("return Row(M, N)[True, j]", True),
+    "a generator within an index": ("return Row(M, N)[sum(x for x in (1, 0)), j]", False),
+    "a mask beyond the tile": ("K = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))\nreturn [K.in_bounds(a, b, c, d) for a in range(-1, 4) for b in range(-1, 5) for c in range(-1, 3) for d in (-1, 0, 1, 2)]", False),
     "starred": ("p, *q = Row(M, N).inv(7)\nreturn p, q, (*Row(M, N).inv(8), 9)", False),
     "in a call": ("return max(*Row(M, N).inv(8)), dict(a=Row(M, N)[i, j]), [Row(M, N).inv(9)[1]]", False),
     "a unicode name": ("ä = 'äöü'; z = Row(M, N)[i, j]; return ä, z", False),
@@ -231,3 +245,128 @@ def test_options_that_are_none():
         with pytest.raises(KernelError, match="assume is a list of conditions"):
             jit(at, target="python", **wrong)
     assert inspect.signature(jit(at, target="python")) == inspect.signature(at)
+
+
+CFG = types.SimpleNamespace(width=6)
+NEST = [[4, 6], {"s": [4, 6]}]
+Made = Row(1, 1).__class__.__mro__[1]
+
+
+class Sizes:
+    width = 6
+
+
+def inner(M):
+    return WIDTH + 0 * M
+
+
+def by_another(M) -> Made:
+    return Row(M, inner(M))
+
+
+def by_attribute(M) -> Made:
+    return Row(M, CFG.width)
+
+
+def by_class(M) -> Made:
+    return Row(M, Sizes.width)
+
+
+def by_item(M) -> Made:
+    return Row(M, NEST[0][1])
+
+
+def by_default(M, w=[6]) -> Made:  # noqa: B006
+    return Row(M, w[0])
+
+
+def by_code_within(M) -> Made:
+    return (lambda: Row(M, WIDTH))()
+
+
+def by_cell():
+    width = 6
+
+    def put(n):
+        nonlocal width
+        width = n
+
+    def made(M) -> Made:
+        return Row(M, width)
+
+    return made, put
+
+
+ENCLOSED, put_width = by_cell()
+BY_FUNCTION = GroupBy([4, 6]).OrderBy(
+    GenP([4, 6], lambda a, b: WIDTH * a + b, lambda p: (p // WIDTH, p % WIDTH))
+)
+
+
+def k_another(M, i, j):
+    return by_another(M)[i, j]
+
+
+def k_attribute(M, i, j):
+    return by_attribute(M)[i, j]
+
+
+def k_class(M, i, j):
+    return by_class(M)[i, j]
+
+
+def k_item(M, i, j):
+    return by_item(M)[i, j]
+
+
+def k_default(M, i, j):
+    return by_default(M)[i, j]
+
+
+def k_within(M, i, j):
+    return by_code_within(M)[i, j]
+
+
+def k_cell(M, i, j):
+    return ENCLOSED(M)[i, j]
+
+
+def k_nested(M, i, j):
+    return Row(*NEST[0])[i, j]
+
+
+def k_nested_dict(M, i, j):
+    return Row(*NEST[1]["s"])[i, j]
+
+
+def k_function(M, i, j):
+    return BY_FUNCTION[i, j]
+
+
+def width(n):
+    globals()["WIDTH"] = n
+
+
+@pytest.mark.parametrize(
+    ("kernel", "change"),
+    [
+        (k_another, width), (k_within, width), (k_function, width), (k_cell, put_width),
+        (k_attribute, lambda n: setattr(CFG, "width", n)),
+        (k_class, lambda n: setattr(Sizes, "width", n)),
+        (k_item, lambda n: NEST[0].__setitem__(1, n)),
+        (k_default, lambda n: by_default.__defaults__[0].__setitem__(0, n)),
+        (k_nested, lambda n: NEST[0].__setitem__(1, n)),
+        (k_nested_dict, lambda n: NEST[1]["s"].__setitem__(1, n)),
+    ],
+    ids=lambda x: x.__name__,
+)  # fmt: skip
+def test_what_functions_read_is_watched(kernel, change):
+    made = jit(kernel, target="python")
+    assert made(4, 2, 3) == kernel(4, 2, 3) == 15
+    change(7)
+    try:
+        with pytest.raises(StaleLayoutError, match="has changed since the kernel was decorated"):
+            made(4, 2, 3)
+    finally:
+        change(6)
+    assert made(4, 2, 3) == 15

@@ -143,9 +143,7 @@ def test_what_is_wrong_gets_no_row(parts, fake, tmp_path):
     machine = machine_of(parts, fake, [one], tmp_path)
     with pytest.raises(SystemExit, match="transposition_naive 64, copy: wrong by"):
         parts["measured"].rows_of(machine, one, 1.0, 1, True)
-    short = dataclasses.replace(
-        way, steps=(parts["ways"].Copy("b", "a", 4 * 64 * 63),), kind="a"
-    )
+    short = dataclasses.replace(way, steps=(parts["ways"].Copy("b", "a", 4 * 64 * 63),), kind="a")
     one = dataclasses.replace(one, ways=(short,))
     with pytest.raises(SystemExit, match="wrong by inf"):  # the poison that was left
         parts["measured"].rows_of(machine, one, 1.0, 1, True)

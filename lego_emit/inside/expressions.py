@@ -322,8 +322,14 @@ class Expressions(Layouts):
             case ast.Constant(value=str(text)) if text.strip().startswith(":"):
                 size = text.strip()[1:].strip()
                 return Axis(int(size) if size.isdecimal() else size or None)
-            case ast.Constant(value=value) if value is Ellipsis or isinstance(value, str | float):
+            case ast.Constant(value=value) if value is Ellipsis or isinstance(
+                value, str | float | bool
+            ):
                 raise self.source.error(node, f"{value!r} is no index")
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                raise self.source.error(
+                    node, f"{self.source.said(node)} is a condition, and no index"
+                )
             case ast.Subscript(value=ast.Name(), slice=ast.Slice(None, None, None)) if (
                 self._layout(node.value) is None
             ):
@@ -360,8 +366,11 @@ class Expressions(Layouts):
 
     def _check_names(self, node: ast.expr) -> None:
         """An index of names that there are."""
+        inner = own_names_within(node)
         for one in ast.walk(node):
             if not isinstance(one, ast.Name) or not isinstance(one.ctx, ast.Load):
+                continue
+            if one.id in inner:
                 continue
             if one.id in self.own:
                 if any_of(self._known(one)) or isinstance(self._known(one), Gone):

@@ -43,8 +43,12 @@ def sizes_in(layout: Layout) -> set[str]:
 
 
 def assigned(node: ast.AST) -> Iterator[str]:
-    """The names that a statement, or those in it, may bind."""
-    for one in ast.walk(node):
+    """The names that a statement, or those in it, may bind; a function's own names within are its own."""
+    nodes = [node]
+    while nodes:
+        one = nodes.pop()
+        if not isinstance(one, NESTED):
+            nodes += ast.iter_child_nodes(one)
         match one:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 yield name
@@ -141,7 +145,7 @@ def joined(one: Known, other: Known, test: tuple[str, frozenset[str]] | None, li
     found = Known()
     for name in {**one, **other}:
         first, second = one.get(name), other.get(name)
-        if first is second or (first is not None and repr(first) == repr(second)):
+        if first is second or (first is not None and first == second):
             found[name] = first or Gone("")
         elif isinstance(gone := first, Gone) or isinstance(gone := second, Gone):
             found[name] = gone

@@ -221,6 +221,7 @@ class Layouts:
         if not isinstance(found, Block):
             return None
         self._kept.append(found)
+        self.outer.watch(found)
         return found
 
     def _is_evaluated(self, node: ast.Call) -> bool:
@@ -288,6 +289,8 @@ class Layouts:
                 found = self._literal(operand)
                 return None if found is None else -found
             case ast.Name() | ast.Attribute():
+                if self._roots(node) & self.shared:
+                    return None  # the function itself assigns it
                 found = number(self.outer.value(node))
                 return None if found is None else number(self.outer.take(node, found))
         return None

@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..algebra.block import Block
@@ -23,7 +24,9 @@ class Outer:
         """own: the names of the function's own."""
         self.function, self.own = function, own
         self.taken: dict[str, Any] = {}
-        self._read: list[tuple[str, dict[str, Any], str, Any]] = []  # of functions that were called
+        self._read: dict[
+            str, tuple[Callable[[], Any], Any]
+        ] = {}  # what functions read, by its name
         self._cells = dict(
             zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         )
@@ -31,10 +34,7 @@ class Outer:
     def named(self, name: str) -> Any:
         """The value of a name, or MISSING."""
         if name in self._cells:
-            try:
-                return self._cells[name].cell_contents
-            except ValueError:  # nothing was bound yet
-                return MISSING
+            return _content(self._cells[name])
         found = self.function.__globals__.get(name, MISSING)
         return getattr(builtins, name, MISSING) if found is MISSING else found
 
@@ -60,23 +60,102 @@ class Outer:
 
     def take(self, node: ast.expr, value: Any) -> Any:
         """The value, which a rewritten text rests on from now on."""
-        self.taken[ast.unparse(node)] = _snapshot(value)
-        if isinstance(value, types.FunctionType):
-            for name in value.__code__.co_names:
-                read = value.__globals__.get(name, MISSING)
-                if isinstance(read, int | tuple | list | dict | Block):
-                    self._read.append((name, value.__globals__, name, _snapshot(read)))
+        self.taken[ast.unparse(node)] = _frozen(value)
+        self.watch(value)
         return value
+
+    def watch(self, value: Any) -> None:
+        """Remember what a function, or those in a layout, read: names, their attributes, cells and defaults."""
+        if isinstance(value, Block):
+            for part in _parts(value):
+                self.watch(part)
+        if not isinstance(value, types.FunctionType) or comes_from(value, ("lego_emit",)):
+            return
+        name = f"{value.__module__}.{value.__qualname__}"
+        if f"the defaults of {name}" in self._read:
+            return
+        self._note(f"the defaults of {name}", lambda: (value.__defaults__, value.__kwdefaults__))
+        codes = [value.__code__]
+        for code in codes:
+            codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+        names = {n for code in codes for n in code.co_names}
+        space = value.__globals__
+        for one in sorted(names & space.keys()):
+            self._follow(
+                f"{one}, which {name} reads,", lambda one=one: space.get(one, MISSING), names
+            )
+        for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
+            self._follow(f"{one}, which {name} reads,", lambda cell=cell: _content(cell), names)
+
+    def _follow(self, label: str, read: Callable[[], Any], names: set[str]) -> None:
+        """What is read, and the attributes of these names that it has."""
+        value = read()
+        if comes_from(value, ("lego_emit",)) and not isinstance(value, Block):
+            return
+        self._note(label, read)
+        self.watch(value)
+        if isinstance(value, int | float | str | list | tuple | dict | Block | types.FunctionType):
+            return
+        for name in sorted(names):
+            if _attribute(value, name) is not MISSING:
+                self._note(f"{name} of {label}", lambda name=name: _attribute(read(), name))
+
+    def _note(self, label: str, read: Callable[[], Any]) -> None:
+        self._read[label] = read, _frozen(read())
 
     def changed(self) -> str | None:
         """The name of something that is another value now than it was, or None."""
         for text, was in self.taken.items():
-            if not _same(self.value(ast.parse(text, mode="eval").body), was):
+            if _frozen(self.value(ast.parse(text, mode="eval").body)) != was:
                 return text
-        for text, space, name, was in self._read:
-            if not _same(space.get(name, MISSING), was):
-                return text
+        for label, (read, was) in self._read.items():
+            if _frozen(read()) != was:
+                return label
         return None
+
+
+class _Same:
+    """A value that is no other."""
+
+    def __init__(self, value: Any):
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def _frozen(value: Any) -> Any:
+    """A value as it is now: what can change is taken apart, and what cannot is itself."""
+    if isinstance(value, list | tuple):
+        return type(value), *map(_frozen, value)
+    if isinstance(value, dict):
+        return dict, *((_frozen(k), _frozen(v)) for k, v in value.items())
+    if isinstance(value, int | float | str | bytes | None):
+        return type(value), value
+    return _Same(value)
+
+
+def _parts(layout: Block) -> Iterator[Any]:
+    """What a layout is made of, however deep, that may be functions."""
+    values = [*layout._value()]
+    while values:
+        one = values.pop()
+        if isinstance(one, Block):
+            values += one._value()
+        elif isinstance(one, tuple | list):
+            values += one
+        else:
+            yield one
+
+
+def _content(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # nothing is bound yet
+        return MISSING
 
 
 def _attribute(found: Any, name: str) -> Any:
@@ -88,17 +167,6 @@ def _attribute(found: Any, name: str) -> Any:
         return made.__func__
     plain = isinstance(made, types.FunctionType) or not hasattr(type(made), "__get__")
     return made if plain and not isinstance(made, types.MemberDescriptorType) else MISSING
-
-
-def _snapshot(value: Any) -> Any:
-    """A value, or a copy of one whose parts may be changed."""
-    return value.copy() if type(value) in (list, dict) else value
-
-
-def _same(now: Any, was: Any) -> bool:
-    if type(was) in (list, dict):
-        return type(now) is type(was) and now == was
-    return now is was or (isinstance(was, int | tuple) and type(now) is type(was) and now == was)
 
 
 def number(value: Any) -> int | None:

@@ -80,6 +80,7 @@ class Rewriter(Expressions):
             self.kernel.finished()
         text = self.source.replaced(self.edits)
         self._check_left(text)
+        self._check_stored()
         return Rewritten(
             text,
             len(self.edits),
@@ -97,6 +98,22 @@ class Rewriter(Expressions):
         except SyntaxError:  # with text of the kernel's own
             return False
         return always and text not in self._conditional and not names & (self.assigned | self.moved)
+
+    def _check_stored(self) -> None:
+        """Raises KernelError where the function assigns a part of what a layout was taken from, or made of."""
+        roots = {name for text in self.outer.taken for name in self._roots(ast.parse(text))}
+        for node in ast.walk(self.source.node):
+            if isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(
+                node.ctx, ast.Load
+            ):
+                root: ast.expr = node
+                while isinstance(root, ast.Attribute | ast.Subscript):
+                    root = root.value
+                if isinstance(root, ast.Name) and root.id in roots - self.own:
+                    raise self.source.error(
+                        node,
+                        f"{self.source.said(node)} is assigned here, and {root.id} is read before the kernel runs",
+                    )
 
     def _check_left(self, text: str) -> None:
         """Raises KernelError where a name that was a layout is still read."""
@@ -255,7 +272,7 @@ class Rewriter(Expressions):
                 text = self.kernel.statements(names, found, "")
             text = "; ".join(self._aliased(text, node).split("\n")[:-1])
             self.bound |= {*names}
-        for name in self.moved.intersection(names):
+        for name in (self.moved | self.shared).intersection(names):
             self._declare(name, node)
         text = "; ".join([*self._before, text])
         self._before.clear()
@@ -389,7 +406,7 @@ class Rewriter(Expressions):
 
     def _learn(self, name: str, value: ast.expr) -> None:
         """What is known of a name that has a value from now on."""
-        if isinstance(value, ast.Call) and name not in self.moved:
+        if isinstance(value, ast.Call) and name not in self.moved | self.shared:
             found = self.outer.value(value.func)
             natural = ast.unparse(value.func).rpartition(".")[2] in self.language.natural
             if natural and found is not MISSING and comes_from(found, (self.language.package,)):

@@ -108,10 +108,10 @@ class Placed:
                 limits += [Cond("le", Expr.of(0), i), Cond("lt", i, known.rebuilt(Expr.of(n)))]
             open_ones = [c for c in limits if known.decide(c) is not True]
             if self._layout.masks:
-                held = _held(self._layout.apply(*self._made(given)))
-                with known.scope():  # an element of the problem has an index within the tiles
-                    known.assume(held)
-                    open_ones = [c for c in open_ones if known.decide(c) is not True]
+                with known.scope():  # the mask is asked of an index within the sizes alone
+                    for condition in open_ones:
+                        known.assume(condition)
+                    held = _held(self._layout.apply(*self._made(given)))
                 open_ones.append(held)
             return known.simplifier.select(reduce(and_, open_ones), 1, 0) if open_ones else 1
 
