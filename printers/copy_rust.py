@@ -90,7 +90,8 @@ class LinesInRust(NestLines):
         if node.op == "select" and node.args[0].args == node.args[1:]:  # of x < y, x and y
             return f"{self.text(node.args[1], ATOM)}.min({self.text(node.args[2])})"
         if (ratio := _rounded_up(node)) is not None:
-            return f"{self.text(ratio[0], ATOM)}.div_ceil({self.text(ratio[1])})"
+            typed = "_usize" * (ratio[0].op == "const")  # of a number alone Rust asks for its type
+            return f"{self.text(ratio[0], ATOM)}{typed}.div_ceil({self.text(ratio[1])})"
         if node.op == "max":
             return f"{self.text(node.args[0], ATOM)}.max({self.text(node.args[1])})"
         return super().text(_without_mod(node))

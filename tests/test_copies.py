@@ -94,12 +94,17 @@ def test_sizes_that_are_symbols():
 
 
 def test_quotients_are_of_no_negative_numbers():
-    """As Rust computes them; of a padded axis with three digits."""
-    made = plan(Row(M, N, 3, 3), catalogue["onednn.OIhw4i16o4i"](M, N, 3, 3), 1)
-    extents = [d.n for box in made.boxes for d in box.digits]
-    quotients = [q for n in extents for q in node_of(n).walk() if q.op == "div"]
-    for n in range(1, 40):
-        assert min(evaluated(q.args[0], {"M": 17, "N": n}, {}) for q in quotients) >= 0
+    """As Rust computes them; of padded axes with two and three digits."""
+    for source, name, more in (
+        (Row(M, N, 3, 3), "onednn.OIhw4i16o4i", (3, 3)),
+        (Row(M, N), "onednn.BA16a16b2a", ()),
+    ):
+        made = plan(source, catalogue[name](M, N, *more), 1)
+        extents = [d.n for box in made.boxes for d in box.digits]
+        quotients = [q for n in extents for q in node_of(n).walk() if q.op == "div"]
+        for n in range(1, 40):
+            for sizes in ({"M": 17, "N": n}, {"M": n, "N": 16}):
+                assert min(evaluated(q.args[0], sizes, {}) for q in quotients) >= 0
 
 
 @pytest.mark.parametrize("name", rest_deep(MEMORIES, 6))

@@ -52,6 +52,9 @@ SLICED = {
     "panels": (Row(M, N), Padded([M, N], Strided(((8, (M + 7) // 8), N), ((1, 8 * N), 8))), {}),
     "constant": (Row(37, 40), Padded([37, 40], Strided(((4, 4, 3), 40), ((4, 1, 640), 16))), {"element": 2}),
     "changed": (Row(M, N), Col(M, N), {"element": 1, "value": lambda v: v ^ 0x88}),
+    "few": (catalogue["tenstorrent.TILE"](M, N), Col(M, N), {"element": 2}),
+    "bricks": (Row(M, N), catalogue["onednn.BA16a16b2a"](M, N), {"element": 1}),
+    "large": (Row(1024, 1025), Col(1024, 1025), {"element": 1}),
     "curves": (Row(256, 256), catalogue["morton.2D"](256, 256), {"element": 8}),
 }  # fmt: skip
 
@@ -70,9 +73,10 @@ def test_slices_of_the_destination_are_verified(name, monkeypatch, need):
 
 @pytest.mark.slow
 def test_a_slice_that_is_cut_elsewhere_is_found():
-    for A, B in (COPIES["turned"][:2], COPIES["blocked"][:2]):
+    large = Row(1024, 1025), Col(1024, 1025)  # of which no place is looked at
+    for A, B in (COPIES["turned"][:2], COPIES["blocked"][:2], large):
         made = plan(A, B)
-        chunks = in_chunks(made, sizes_of(made), piece=256)
+        chunks = in_chunks(made, sizes_of(made), piece=256 if made.space.sizes else 0)
         assert check(made, chunks.body, pieces=chunks)
         (length, count), *more = chunks.chunks
         start, *loops = chunks.loops

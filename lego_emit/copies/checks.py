@@ -56,8 +56,9 @@ def check(
         if value_of(plan.destination_size, sizes) <= MOST_PLANNED and plan.is_affine:
             check_plan(plan, sizes)
             count += 1
-        if isinstance(pieces, Chunks) and value_of(plan.destination_size, sizes) <= MOST_PLANNED:
-            check_chunks(plan, pieces, sizes)
+        if isinstance(pieces, Chunks):
+            small = value_of(plan.destination_size, sizes) <= MOST_PLANNED
+            (check_chunks if small else check_counts)(plan, pieces, sizes)
         elif pieces is not None and not covers_once(pieces, body, sizes):
             raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
         if value_of(plan.destination_size, sizes) > MOST_CHECKED:
@@ -185,6 +186,28 @@ def check_chunks(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
     if not plan.pads:
         wanted[wanted == PAD] = -1
     if not np.array_equal(found, wanted):
+        raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
+
+
+def check_counts(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
+    """Compare how many elements all parts have with the plan, and that each lies in its slice, which no other part
+    has: enough where a plan is too large to be compared place by place."""
+    size, end, total = value_of(plan.destination_size, sizes), 0, 0
+    for part, start, stop in chunks.slices(sizes, size):
+        if start != end:
+            raise _fault(plan, f"its slices leave a gap at {dict(sizes)}")
+        end = stop
+        for box in chunks.boxes_of(part, sizes):
+            count = prod(max(0, int(d.n)) for d in box.digits)
+            least, most = (
+                int(box.b) + sum(side(0, (int(d.n) - 1) * int(d.b)) for d in box.digits)
+                for side in (min, max)
+            )
+            if count and not 0 <= least <= most < stop - start:
+                raise _fault(plan, f"a part writes outside of its slice at {dict(sizes)}")
+            total += count
+    wanted = sum(prod(max(0, int(d.n)) for d in box.at(sizes).digits) for box in plan.boxes)
+    if end != size or total != wanted:
         raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
 
 

@@ -69,6 +69,11 @@ class Chunks(Pieces):
 
     def pairs(self, part: int, sizes: Mapping[str, int]) -> Iterator[tuple[Box, Any, Any]]:
         """The boxes of a part, and their positions in the source and in its slice."""
+        for box in self.boxes_of(part, sizes):
+            yield box, *box.pairs({})
+
+    def boxes_of(self, part: int, sizes: Mapping[str, int]) -> Iterator[Box]:
+        """The boxes of a part, of numbers."""
         env: dict[str, Any] = {**sizes, PART: part}
 
         def name(lets: Sequence[Statement]) -> None:
@@ -81,7 +86,7 @@ class Chunks(Pieces):
         for lets, condition, box in self.boxes:
             name(lets)
             if condition is None or evaluated(condition, env, {}):
-                yield box, *box.pairs(env)
+                yield box.at(env)
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def _in_quotients(size: Any) -> Expr:
             continue
         base, divisor, *high = mono[0].args
         d = Expr.of(divisor).constant
-        falls = all(c < 0 for m, c in Expr.of(base).terms.items() if m)
+        falls = any(c < 0 for m, c in Expr.of(base).terms.items() if m)
         if d is None or high not in ([], [None]) or not falls or added % factor:
             continue
         whole = Expr.of(base) + added // factor * d
