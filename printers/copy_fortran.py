@@ -307,6 +307,7 @@ def _sum(x: Node, y: Node) -> Node:
 class CopiesInFortran(CopyTexts):
     """What a file's template has of its copies."""
 
+    own = ("src_words", "dst_words", "c_loc", "c_f_pointer")
     lines_of = LinesInFortran
     abilities = Abilities(kernels=False, streams=False)
 

@@ -526,6 +526,7 @@ def _sum(x: Node, y: Node) -> Node:
 class CopiesInRust(CopyTexts):
     """What a file's template has of its copies."""
 
+    own = ("own",)
     lines_of = LinesInRust
     index_type = USIZE
     abilities = Abilities(streams=False, pairs=False, fetches=False)

@@ -109,10 +109,9 @@ class VectorsInC(NestLines):
             found += [
                 *self.template,
                 f"{self.mark} void {p}move_run({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
-                f"  {self.integer} k = 0;",
                 *self._in_registers(),
-                "  for (; k < count; ++k) {",
-                f"    {p}move(to + k, of + k);",
+                "  for (; count > 0; --count) {",
+                f"    {p}move(to++, of++);",
                 "  }",
                 "}",
             ]
@@ -125,8 +124,8 @@ class VectorsInC(NestLines):
         p, step = self.p, VECTOR // self.routine.element_bytes
         return [
             f"#ifdef {self.macro}",
-            f"  for (; k <= count - {step}; k += {step}) {{",
-            f"    {p}store(to + k, {p}changed(of + k));",
+            f"  for (; count >= {step}; count -= {step}, to += {step}, of += {step}) {{",
+            f"    {p}store(to, {p}changed(of));",
             "  }",
             "#endif",
         ]

@@ -421,6 +421,10 @@ WRONG = {
     "no name for a function": lambda: copy(Row(4), Row(4), "c", name="a b"),
     "'memcpy', no name": lambda: copy(Row(4), Row(4), "c", name="memcpy"),
     "is called src": lambda: copy(Row(symbols("src")), Row(symbols("src")), "c"),
+    "is called own": lambda: copy(
+        Row(M, symbols("own")), Col(M, symbols("own")), "rust", threads=True
+    ),
+    "is called c_loc": lambda: copy(Row(symbols("c_loc")), Row(symbols("c_loc")), "fortran"),
     "tiles of": lambda: pack(Row(4, 4, 8, 8), "c", of=(32, 30)),
     "no multiple": lambda: pack(Row(4, 8, 8), "c", of=(32, 32)),
     "counts no more than 9223372036854775807": lambda: copy(Row(2**61), Row(2**61), "c"),

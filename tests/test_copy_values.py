@@ -46,6 +46,7 @@ COPIES = {
     "records": (Row(M, N, 3), Row(M, N, 3), {"element": "uint8"}, lambda v: v ^ 0x88),
     "table": (Row(M, N), Col(M, N), {"element": 1}, looked_up),
     "table_of_runs": (Row(M), Row(M), {"element": 1}, looked_up),
+    "short_runs": (Row(33, 40), catalogue["nvidia.BLOCK_LINEAR_2D"](33, 40), {}, lambda v: v ^ 1),
     "shared": (Row(64, 1024), Col(64, 1024), {"element": 2}, lambda v: v * v),
 }  # fmt: skip
 
