@@ -24,7 +24,7 @@ M, N, K = symbols("M N K")
 def example(monkeypatch):
     """check.py of the example, beside which are emulated.py and the harness."""
     folders = EXAMPLE, EXAMPLE.parent, ROOT / "benchmarks" / "gpu"
-    names = ("check", "emulated", "harness", "gemm", "programs")
+    names = ("check", "emulated", "harness", "gemm", "ways")
     for folder in folders:
         monkeypatch.syspath_prepend(str(folder))
     for name in names:
@@ -284,17 +284,17 @@ def test_no_index_is_written_by_hand(name):
 @pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
-    gemm, programs = (importlib.import_module(name) for name in ("gemm", "programs"))
+    gemm, ways = (importlib.import_module(name) for name in ("gemm", "ways"))
     sources = [gemm.source(*case) for case in gemm.CASES]
     sources += [
         gemm.source("f16", "KK", (128, 128, 64), 6),
         gemm.source("f16", "KK", (192, 128, 64), 4),
     ]
-    for built in programs.build_all(sources, tmp_path, 2):
+    for built in ways.build_all(sources, tmp_path, 2):
         assert built.kernels["matmul"][1] == 0
 
 
 def test_serialized_products_are_refused(example):
-    serialized = importlib.import_module("programs").SERIALIZED
+    serialized = importlib.import_module("ways").SERIALIZED
     said = "ptxas info    : (C7514) Potential Performance Loss: wgmma.mma_async instructions are serialized"
     assert serialized.search(said) and not serialized.search("(C7508) setmaxnreg ignored")

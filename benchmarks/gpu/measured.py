@@ -37,7 +37,7 @@ PASSED = {
 
 
 class GpuMachine:
-    """A programs.Machine of a GPU. cubins: the file of each source."""
+    """A ways.Machine of a GPU. cubins: the file of each source."""
 
     def __init__(self, gpu: Gpu, cubins: Mapping[Source, Path]):
         self.gpu, self.name, self.blocks = gpu, gpu.name, 1056

@@ -110,7 +110,7 @@ def check_on_gpu(sizes: Any, folder: Path) -> Iterator[tuple[Found, str]]:
     from driver import Gpu
     from gemm import launch, source
     from measured import GpuMachine
-    from programs import Source, build
+    from ways import Source, build
 
     m, n, k = sizes
     text = folder / "kernel.cu"

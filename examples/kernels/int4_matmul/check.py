@@ -163,7 +163,7 @@ def check_on_gpu(sizes: Any, folder: Path) -> Iterator[tuple[Found, str]]:
     from driver import Gpu
     from int4 import experiment, setting
     from measured import GpuMachine
-    from programs import build, prepared
+    from ways import build, prepared
 
     m, n, _ = sizes
     one = experiment(sizes, [setting(m, n)], torch=False)
