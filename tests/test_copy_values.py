@@ -241,7 +241,10 @@ WRONG = {
     "a shift by 40": lambda v: v << 40,
     "a quotient by 0": lambda v: v // 0,
     "asks something else of": lambda v: v / 2,
-    "value fails": lambda: 7,
+    "value fails: TypeError": lambda: 7,
+    "a shift by an element;": lambda v: v >> v,
+    r"gives \[an element\], and": lambda v: [v],
+    "gives a function, and": lambda v: lambda: v,
     "give a function, as": 7,
 }
 

@@ -31,6 +31,9 @@ class _Element:
     def __init__(self, node: Node, bits: int):
         self.node, self.bits = node, bits
 
+    def __repr__(self) -> str:
+        return "an element"
+
     def _operand(self, other: Any) -> Node:
         if isinstance(other, _Element):
             return other.node
@@ -144,14 +147,15 @@ def _followed(function: Any, bits: int) -> Node:
     except LegoError:
         raise
     except Exception as error:
-        raise OptionError(f"value fails: {error}; it is made of {MADE_OF}") from None
+        raise OptionError(f"value fails: {type(error).__name__}: {error}; it is made of {MADE_OF}") from None
     if is_integer(found) or (isinstance(found, _Element) and found.node.op == "const"):
         raise OptionError(
             "value gives one number for every element; fill the memory with it instead"
         )
     if not isinstance(found, _Element):
+        what = "a function" if callable(found) else short_repr(found)
         raise OptionError(
-            f"value gives {short_repr(found)}, and an element becomes an element of its own type; it is made of {MADE_OF}"
+            f"value gives {what}, and an element becomes an element of its own type; it is made of {MADE_OF}"
         )
     return found.node
 
