@@ -147,7 +147,9 @@ def _followed(function: Any, bits: int) -> Node:
     except LegoError:
         raise
     except Exception as error:
-        raise OptionError(f"value fails: {type(error).__name__}: {error}; it is made of {MADE_OF}") from None
+        raise OptionError(
+            f"value fails: {type(error).__name__}: {error}; it is made of {MADE_OF}"
+        ) from None
     if is_integer(found) or (isinstance(found, _Element) and found.node.op == "const"):
         raise OptionError(
             "value gives one number for every element; fill the memory with it instead"
