@@ -28,7 +28,6 @@ class LinesInCpp(LinesInC):
     mark, constant = "inline", "inline constexpr"
     start = "inline void"
     no_parameters = "()"
-    address = "reinterpret_cast<std::uintptr_t>(dst)"
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
         super().__init__(printer, routine, names, unit)
@@ -36,6 +35,10 @@ class LinesInCpp(LinesInC):
         self.type = next(n for n in ("T", "Element", "ElementType") if n not in taken)
         self.template = (f"template <class {self.type}>",)
         self.p = f"{routine.name}_detail::"
+
+    def address(self, text: str) -> str:
+        """A pointer as a number."""
+        return f"reinterpret_cast<std::uintptr_t>({text})"
 
     def helpers(self) -> list[str]:
         """In a namespace of their own."""

@@ -25,6 +25,7 @@ from lego_emit.ir.nests import (
     Fetch,
     Flag,
     Move,
+    Ref,
     Vectors,
     When,
     names_read,
@@ -63,20 +64,19 @@ class LinesInC(VectorsInC):
         """A truth, of large copies to an aligned destination."""
         texts = [] if s.large is None else [f"{self.text(s.large, 10)} >= {self.large}"]
         texts += self.conditions(s.condition)
-        texts += [f"{self.address} % {s.aligned} == 0"] if s.aligned else []
+        texts += [f"{self.address('dst')} % {s.aligned} == 0"] if s.aligned else []
         return [self.line(f"const bool {s.name} = {self.joined(texts, 'land')};", indent)]
 
     def before(self, s: Before, indent: int) -> list[str]:
         """What the destination's address says."""
         size = self.routine.element_bytes
-        back = self.whole(f"{self.address} % {s.line * size} / {size}")
+        at = self.address(self.pointer(Ref(DESTINATION, s.at)))
+        back = self.whole(f"{at} % {s.line * size}{f' / {size}' * (size > 1)}")
         return [self.line(f"const {self.integer} {s.name} = -{back};", indent)]
 
     def whole(self, text: str) -> str:
         """A number as an int64."""
         return f"({self.integer})({text})"
-
-    address = "(uintptr_t)dst"
 
     def when(self, s: When, indent: int) -> list[str]:
         """A choice; streamed stores are waited for."""
@@ -123,9 +123,10 @@ class LinesInC(VectorsInC):
             return [self.line(f"{self.p}move_run({COMMA.join(given)});", indent)]
         if not s.streams:
             return super().move(s, indent)
-        assert s.count.op == "const"
         size = self.routine.element_bytes
         to, of, p = self.pointer(s.to), self.pointer(s.of), self.p
+        if s.count.op != "const":
+            return [self.line(f"{p}stream_lines({to}, {of}, {self.text(s.count)});", indent)]
         own = "changed" if changes else ""
         if s.count.value * size == VECTOR:
             return [self.line(f"{p}stream({to}, {p}{own or 'load'}({of}));", indent)]
@@ -143,8 +144,8 @@ class LinesInC(VectorsInC):
 
     def fetch(self, s: Fetch, indent: int) -> list[str]:
         """A hint that compilers with vectors have."""
-        writes = ", 1" if s.at.array == DESTINATION else ""
-        return [self.line(f"__builtin_prefetch({self.pointer(s.at)}{writes});", indent)]
+        hints = ", 1" if s.at.array == DESTINATION else ", 0, 2" if s.second else ""
+        return [self.line(f"__builtin_prefetch({self.pointer(s.at)}{hints});", indent)]
 
     def each_of(self, s: Each) -> Sequence[str]:
         """A run for each call, which is done element by element where it falls."""

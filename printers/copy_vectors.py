@@ -31,7 +31,7 @@ from lego_emit.ir.nodes import Node, const, made, var
 
 COMMA = f",{BREAK}"
 INLINED = "__attribute__((always_inline))"  # of kernels, whose callers know their strides
-VECTOR = 16
+VECTOR, LINE = 16, 64  # bytes of a register, and of a cache's line
 WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 LARGE = 16 * 2**20  # bytes
 
@@ -227,7 +227,9 @@ class VectorsInC(NestLines):
             bodies = (s for part in self.group for s in walk(part.routine.body))
             moves = [s for s in bodies if isinstance(s, Move) and s.streams]
             runs = {
-                s.of.array == SOURCE and value is not None for s in moves if s.count.value != step
+                s.of.array == SOURCE and value is not None
+                for s in moves
+                if s.count.op == "const" and s.count.value != step
             }
             for changes in sorted(runs):
                 own, load = ("changed_run", "changed") if changes else ("run", "load")
@@ -239,12 +241,36 @@ class VectorsInC(NestLines):
                     "  }",
                     "}",
                 ]
+            if any(s.count.op != "const" for s in moves):
+                found += self._stream_lines()
         found += self._mixes(False)
         if self._has_pairs:
             found += self._pairs()
         for at, kernel in enumerate(self.kernels):
             found += self._kernel(at, kernel)
         return [*found, "#endif"]
+
+    def _stream_lines(self) -> list[str]:
+        """A run from anywhere to anywhere: up to a line's begin, whole registers past the caches, what is left."""
+        p, T, size = self.p, self.type, self.routine.element_bytes
+        step = VECTOR // size
+        one = f"{self.forms.run.partition('(')[0]}(to + k, of + k, {size});"
+        at = self.address("to + k")
+        return [
+            *self.template,
+            f"{self.mark} void {p}stream_lines({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+            f"  {self.integer} k = 0;",
+            f"  for (; k < count && {at} % {LINE} != 0; ++k) {{",
+            f"    {one}",
+            "  }",
+            f"  for (; k <= count - {step}; k += {step}) {{",
+            f"    {p}stream(to + k, {p}load(of + k));",
+            "  }",
+            "  for (; k < count; ++k) {",
+            f"    {one}",
+            "  }",
+            "}",
+        ]
 
     @property
     def _has_pairs(self) -> bool:
@@ -336,6 +362,10 @@ class VectorsInC(NestLines):
     def _vector(self, pairs: bool) -> str:
         """The type of registers of single blocks, or of pairs."""
         return f"{self.p}wide" if pairs else self._type(1)
+
+    def address(self, text: str) -> str:
+        """A pointer as a number."""
+        return f"(uintptr_t){text}" if text.isidentifier() else f"(uintptr_t)({text})"
 
     no_parameters = "(void)"
     template: tuple[str, ...] = ()

@@ -169,16 +169,18 @@ class BoxNest(Tiles):
         return plus(self.n[k], -step) if step > 1 else None
 
     def buffered(
-        self, tile: Sequence[int], streams: bool, start: Node = NOTHING
+        self, tile: Sequence[int], streams: bool, start: Node = NOTHING, ragged: int = 0
     ) -> tuple[Statement, ...]:
         """Tile by tile, each through a local array whose rows are lines of the destination. streams: whether these
-        are streamed; start: where tiles begin, which is before 0 where the destination begins within a line."""
-        mover = self.mover
+        are streamed; start: where tiles begin, which is before 0 where the destination begins within a line; ragged:
+        how many elements more than a tile its rows have, of which each writes whole lines."""
+        mover, step = self.mover, tile
         line = [t.digit for t in self.chains[1]]
         rows = [k for k, size in enumerate(tile) if size and k not in line]
         strides = [0] * len(tile)
         for k in line:
             strides[k] = self.digits[k].b
+        tile = [n + (ragged if k == line[-1] else 0) for k, n in enumerate(step)]
         width = prod(tile[k] for k in line)
         running = width
         for k in reversed(rows):
@@ -194,6 +196,8 @@ class BoxNest(Tiles):
                 apart.append(self._loop(self.outer[k], k, 1))
                 continue
             around[k] = self._loop(self.outer[k], k, size)
+            if k == line[-1] and ragged:
+                around[k] = replace(around[k], step=step[k], last=plus(self.n[k], -size))
             if k == line[-1] and start != NOTHING:
                 last = plus(self.n[k], -size)
                 around[k] = replace(around[k], start=start, rises=True, last=last)
@@ -213,15 +217,64 @@ class BoxNest(Tiles):
             tuple(map(const, strides)),
         )
         row = [(k, self.inner[k]) for k in rows]
-        drained = Move(
-            Ref(DESTINATION, linear(to, [(self.b[k], name) for k, name in row])),
-            Ref(BUFFER, linear(const(0), [(const(strides[k]), name) for k, name in row])),
-            const(width),
-            streams,
+        places = (
+            linear(to, [(self.b[k], name) for k, name in row]),
+            linear(const(0), [(const(strides[k]), name) for k, name in row]),
         )
+        if ragged:
+            drained = self._lines(places, line[-1], step[line[-1]], ragged)
+        else:
+            pair = Ref(DESTINATION, places[0]), Ref(BUFFER, places[1])
+            drained = (Move(*pair, const(width), streams),)
         taken = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]
-        parts = (*_nested(fills, (filled,)), *_nested(taken, (drained,)))
+        parts = (*_nested(fills, (filled,)), *_nested(taken, drained))
+        if streams and self.abilities.fetches:
+            parts = (*self._ahead(of, tile), *parts)
         return _nested([*apart, *self._by_source(around)], (Buffer(running, parts),))
+
+    def _lines(
+        self, places: tuple[Node, Node], k: int, step: int, ragged: int
+    ) -> tuple[Statement, ...]:
+        """A row of a tile from where the first line begins to where a line ends, or from 0, or to the last element."""
+        back, first, end = (self.names.fresh(name) for name in ("back", "first", "end"))
+        at, (to, of) = var(self.outer[k]), places
+        line = plus(var(back), ragged - 1)
+        return (
+            Before(back, ragged, plus(to, ragged - 1)),
+            Let(first, made("select", made("gt", at, 0), line, const(0))),
+            Let(
+                end,
+                made(
+                    "select",
+                    made("lt", at, plus(self.n[k], -step - ragged)),
+                    plus(line, step),
+                    const(step + ragged),
+                ),
+            ),
+            Move(
+                Ref(DESTINATION, made("add", to, var(first))),
+                Ref(BUFFER, made("add", of, var(first))),
+                made("sub", var(end), var(first)),
+                True,
+            ),
+        )
+
+    def _ahead(self, of: Node, tile: Sequence[int]) -> tuple[Statement, ...]:
+        """Hints for the lines that a later tile reads, two lines on: as rows come, no prefetcher foresees them."""
+        last, line = self.chains[0][-1].digit, [t.digit for t in self.chains[0]]
+        if self._is_whole(last, tile[last]):
+            return ()
+        ahead = tile[last] + 2 * LINE // self.bytes // prod(t.extent for t in self.chains[0][:-1])
+        following, at = self.names.fresh("ahead"), var(self.outer[last])
+        most = plus(self.n[last], -1)
+        value = made(
+            "select", made("lt", plus(at, ahead), most), const(ahead), made("sub", most, at)
+        )
+        rows = [k for k, size in enumerate(tile) if size and k not in line]
+        terms = [(self.a[k], self.inner[k]) for k in rows]
+        fetch = Fetch(Ref(SOURCE, linear(of, [(self.a[last], following), *terms])), True)
+        loops = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]
+        return (Let(following, value), *_nested(loops, (fetch,)))
 
     def _grown(self, source: int, destination: int) -> list[int]:
         """The tile with several lines on both sides, as far as these and the buffer have room."""
@@ -292,7 +345,7 @@ class BoxNest(Tiles):
         """Bodies through a buffer where the copy is large or rows share places in a cache, else the direct one."""
         first: list[Statement] = []
         said: list[str] = []
-        shared, aligned = self._shared(), None
+        shared = self._shared()
         own = self._grown(4, 4)
         condition = _all(
             [*(self._at_least(own) or []), *([shared] if isinstance(shared, Node) else [])]
@@ -307,21 +360,36 @@ class BoxNest(Tiles):
             where = "" if condition is None else " where rows share places in a cache"
             said.append(f"through a buffer{where}")
         if self.abilities.streams and self.total is not None:
-            aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
-        if aligned is not None and self.total is not None:
-            own, start, last = self._grown(1, 2), NOTHING, self.chains[1][-1].digit
-            flag = self.names.fresh("streams")
-            condition = _all([*(self._at_least(own) or []), *aligned])
-            streamed: list[Statement] = [Flag(flag, condition, VECTOR, self.total)]
-            first.insert(0, streamed.pop())
-            if not self._is_whole(last, own[last]):
-                start = var(self.names.fresh("before"))
-                streamed.append(Before(start.value, LINE // self.bytes))
-            streamed += self.buffered(own, True, start)
-            body = (When(None, tuple(streamed), body, (flag,)),)
-            said.insert(0, "streamed where it is large")
+            flag, streamed = self._streamed(self.total)
+            if flag is not None:
+                first.insert(0, flag)
+                body = (When(None, streamed, body, (flag.name,)),)
+                said.insert(0, "streamed where it is large")
         self.kinds += said
         return (*first, *body)
+
+    def _streamed(self, total: Node) -> tuple[Flag | None, tuple[Statement, ...]]:
+        """The body past the caches, in whole lines, and where it is taken; None where rows are too short. Where rows do
+        not begin at lines, each has its own."""
+        (*_, (*others, taken)), line, name = self.chains, LINE // self.bytes, "streams"
+        aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
+        if not others and aligned != []:
+            own = self._grown(1, max(self.bytes, 4))
+            wide = [n + (line if k == taken.digit else 0) for k, n in enumerate(own)]
+            needed = self._at_least(wide)
+            if needed is not None:
+                unit = self.bytes if self.bytes > 1 else 0
+                flag = Flag(self.names.fresh(name), _all(needed), unit, total)
+                return flag, self.buffered(own, True, ragged=line)
+        if aligned is None:
+            return None, ()
+        own = self._grown(1, max(self.bytes, 2))
+        needed = [*(self._at_least(own) or []), *aligned]
+        flag = Flag(self.names.fresh(name), _all(needed), VECTOR, total)
+        if self._is_whole(taken.digit, own[taken.digit]):
+            return flag, self.buffered(own, True)
+        before = Before(self.names.fresh("before"), line)
+        return flag, (before, *self.buffered(own, True, var(before.name)))
 
     def _shared(self) -> Node | bool:
         """The condition that rows on either side share places in a cache, where it is not known."""

@@ -187,11 +187,12 @@ class Flag:
 
 @dataclass(frozen=True)
 class Before:
-    """An integer with a name, 0 or less: the elements from the destination back to where a line of so many
-    elements begins."""
+    """An integer with a name, 0 or less: the elements from a place in the destination back to where a line of so
+    many elements begins."""
 
     name: str
     line: int
+    at: Node = NOTHING
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,8 @@ class When:
 
 @dataclass(frozen=True)
 class Move:
-    """count elements from one place to another. streams: past the caches, to an aligned place."""
+    """count elements from one place to another. streams: past the caches, to an aligned place where their number is
+    known, else all whole lines among them."""
 
     to: Ref
     of: Ref
@@ -248,9 +250,11 @@ class Apply:
 
 @dataclass(frozen=True)
 class Fetch:
-    """A hint that a line of the source will be read soon, or one of the destination written."""
+    """A hint that a line of the source will be read soon, or one of the destination written. second: whether it has
+    time to come from the second cache."""
 
     at: Ref
+    second: bool = False
 
 
 @dataclass(frozen=True)
@@ -507,7 +511,7 @@ class _Run:
         env[s.name] = holds and (not s.aligned or self.way.aligned)
 
     def before(self, s: Before, env: dict[str, int]) -> None:
-        env[s.name] = -(self.way.before % s.line)
+        env[s.name] = -((self.way.before + self.value(s.at, env)) % s.line)
 
     def when(self, s: When, env: dict[str, int]) -> None:
         holds = any(env[flag] for flag in s.flags)

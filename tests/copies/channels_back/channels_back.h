@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x64679581
+#define LEGO_CHANNELS_BACK_H 0x3a8f1eb2
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -68,9 +68,16 @@ static inline void channels_back_fence(void) {
   _mm_sfence();
 #endif
 }
-static inline void channels_back_stream_run(uint32_t *to, const uint32_t *of, int64_t count) {
-  for (int64_t k = 0; k < count; k += 4) {
+static inline void channels_back_stream_lines(uint32_t *to, const uint32_t *of, int64_t count) {
+  int64_t k = 0;
+  for (; k < count && (uintptr_t)(to + k) % 64 != 0; ++k) {
+    memcpy(to + k, of + k, 4);
+  }
+  for (; k <= count - 4; k += 4) {
     channels_back_stream(to + k, channels_back_load(of + k));
+  }
+  for (; k < count; ++k) {
+    memcpy(to + k, of + k, 4);
   }
 }
 #ifdef __AVX2__
@@ -199,24 +206,29 @@ static inline void channels_back(
   const int64_t to = C * H * W - C % 16 * H * W;
 #ifdef CHANNELS_BACK_VECTORS
   if (n2 >= 8) {
-    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 32 && b % 16 == 0
-        && a1 % 16 == 0 && n2 % 16 == 0 && (uintptr_t)dst % 16 == 0;
+    const bool streams =
+        C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 80 && (uintptr_t)dst % 4 == 0;
     const bool shares = n2 >= 64 && n2 % 512 == 0;
     if (streams) {
-      const int64_t before = -(int64_t)((uintptr_t)dst % 64 / 4);
       for (int64_t t0 = 0; t0 < n; ++t0) {
         for (int64_t t1 = 0; t1 < n1; ++t1) {
-          for (int64_t t3_at = before; t3_at < n2; t3_at += 32) {
-            const int64_t t3 = t3_at < 0 ? 0 : t3_at < n2 - 32 ? t3_at : n2 - 32;
-            uint32_t buffer[512];
-            for (int64_t i3 = 0; i3 < 32; i3 += 8) {
+          for (int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
+            const int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
+            uint32_t buffer[1280];
+            for (int64_t i3 = 0; i3 < 80; i3 += 8) {
               for (int64_t i2 = 0; i2 < 16; i2 += 4) {
                 channels_back_block(
-                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 32 * i2, 16, 32);
+                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 80 * i2, 16, 80);
               }
             }
             for (int64_t i2 = 0; i2 < 16; ++i2) {
-              channels_back_stream_run(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 32 * i2, 32);
+              const int64_t back =
+                  -(int64_t)((uintptr_t)(dst + b * t0 + a1 * t1 + t3 + n2 * i2 + 15) % 64 / 4);
+              const int64_t first = t3 > 0 ? back + 15 : 0;
+              const int64_t end = t3 < n2 - 80 ? back + 15 + 64 : 80;
+              channels_back_stream_lines(
+                  dst + b * t0 + a1 * t1 + t3 + n2 * i2 + first, buffer + 80 * i2 + first, end
+                  - first);
             }
           }
         }
@@ -307,6 +319,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x64679581
+#elif LEGO_CHANNELS_BACK_H != 0x3a8f1eb2
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

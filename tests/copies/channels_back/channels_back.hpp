@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x61aafd16
+#define LEGO_CHANNELS_BACK_HPP 0x05168f53
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -82,9 +82,16 @@ inline void fence() {
 #endif
 }
 template <class T>
-inline void stream_run(T*to, const T*of, std::int64_t count) {
-  for (std::int64_t k = 0; k < count; k += 4) {
+inline void stream_lines(T*to, const T*of, std::int64_t count) {
+  std::int64_t k = 0;
+  for (; k < count && reinterpret_cast<std::uintptr_t>(to + k) % 64 != 0; ++k) {
+    std::memcpy(to + k, of + k, 4);
+  }
+  for (; k <= count - 4; k += 4) {
     stream(to + k, load(of + k));
+  }
+  for (; k < count; ++k) {
+    std::memcpy(to + k, of + k, 4);
   }
 }
 #ifdef __AVX2__
@@ -223,26 +230,29 @@ inline void channels_back(
   const std::int64_t to = C * H * W - C % 16 * H * W;
 #ifdef CHANNELS_BACK_VECTORS
   if (n2 >= 8) {
-    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 32 && b % 16 == 0
-        && a1 % 16 == 0 && n2 % 16 == 0 && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
+    const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 80
+        && reinterpret_cast<std::uintptr_t>(dst) % 4 == 0;
     const bool shares = n2 >= 64 && n2 % 512 == 0;
     if (streams) {
-      const std::int64_t before =
-          -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % 64 / 4);
       for (std::int64_t t0 = 0; t0 < n; ++t0) {
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
-          for (std::int64_t t3_at = before; t3_at < n2; t3_at += 32) {
-            const std::int64_t t3 = t3_at < 0 ? 0 : t3_at < n2 - 32 ? t3_at : n2 - 32;
-            T buffer[512];
-            for (std::int64_t i3 = 0; i3 < 32; i3 += 8) {
+          for (std::int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
+            const std::int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
+            T buffer[1280];
+            for (std::int64_t i3 = 0; i3 < 80; i3 += 8) {
               for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
                 channels_back_detail::block(
-                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 32 * i2, 16, 32);
+                    src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 80 * i2, 16, 80);
               }
             }
             for (std::int64_t i2 = 0; i2 < 16; ++i2) {
-              channels_back_detail::stream_run(
-                  dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 32 * i2, 32);
+              const std::int64_t back = -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
+                  dst + b * t0 + a1 * t1 + t3 + n2 * i2 + 15) % 64 / 4);
+              const std::int64_t first = t3 > 0 ? back + 15 : 0;
+              const std::int64_t end = t3 < n2 - 80 ? back + 15 + 64 : 80;
+              channels_back_detail::stream_lines(
+                  dst + b * t0 + a1 * t1 + t3 + n2 * i2 + first, buffer + 80 * i2 + first, end
+                  - first);
             }
           }
         }
@@ -349,6 +359,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x61aafd16
+#elif LEGO_CHANNELS_BACK_HPP != 0x05168f53
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x51c3537e
+#define LEGO_PITCHED_H 0x62ef4d93
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -63,9 +63,16 @@ static inline void pitched_fence(void) {
   _mm_sfence();
 #endif
 }
-static inline void pitched_stream_run(uint32_t *to, const uint32_t *of, int64_t count) {
-  for (int64_t k = 0; k < count; k += 4) {
+static inline void pitched_stream_lines(uint32_t *to, const uint32_t *of, int64_t count) {
+  int64_t k = 0;
+  for (; k < count && (uintptr_t)(to + k) % 64 != 0; ++k) {
+    memcpy(to + k, of + k, 4);
+  }
+  for (; k <= count - 4; k += 4) {
     pitched_stream(to + k, pitched_load(of + k));
+  }
+  for (; k < count; ++k) {
+    memcpy(to + k, of + k, 4);
   }
 }
 #ifdef __AVX2__
@@ -152,22 +159,29 @@ static inline void pitched(
 #ifdef PITCHED_VECTORS
   if (N >= 4 && M >= 8) {
     const bool streams =
-        M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 32 && M % 16 == 0 && (uintptr_t)dst % 16 == 0;
+        M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 80 && (uintptr_t)dst % 4 == 0;
     const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
     if (streams) {
-      const int64_t before = -(int64_t)((uintptr_t)dst % 64 / 4);
-      for (int64_t t1_at = before; t1_at < M; t1_at += 32) {
-        const int64_t t1 = t1_at < 0 ? 0 : t1_at < M - 32 ? t1_at : M - 32;
+      for (int64_t t1_at = 0; t1_at < M; t1_at += 64) {
+        const int64_t t1 = t1_at < M - 80 ? t1_at : M - 80;
         for (int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
-          uint32_t buffer[512];
-          for (int64_t i1 = 0; i1 < 32; i1 += 8) {
+          uint32_t buffer[1280];
+          const int64_t ahead = t0 + 48 < N - 1 ? 48 : N - 1 - t0;
+          for (int64_t i1 = 0; i1 < 80; ++i1) {
+            __builtin_prefetch(src + t0 + LD * t1 + ahead + LD * i1, 0, 2);
+          }
+          for (int64_t i1 = 0; i1 < 80; i1 += 8) {
             for (int64_t i0 = 0; i0 < 16; i0 += 4) {
-              pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 32 * i0, LD, 32);
+              pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 80 * i0, LD, 80);
             }
           }
           for (int64_t i0 = 0; i0 < 16; ++i0) {
-            pitched_stream_run(dst + M * t0 + t1 + M * i0, buffer + 32 * i0, 32);
+            const int64_t back = -(int64_t)((uintptr_t)(dst + M * t0 + t1 + M * i0 + 15) % 64 / 4);
+            const int64_t first = t1 > 0 ? back + 15 : 0;
+            const int64_t end = t1 < M - 80 ? back + 15 + 64 : 80;
+            pitched_stream_lines(
+                dst + M * t0 + t1 + M * i0 + first, buffer + 80 * i0 + first, end - first);
           }
         }
       }
@@ -228,6 +242,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x51c3537e
+#elif LEGO_PITCHED_H != 0x62ef4d93
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

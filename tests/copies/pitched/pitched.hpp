@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x22875ad2
+#define LEGO_PITCHED_HPP 0x2aaa5a69
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -76,9 +76,16 @@ inline void fence() {
 #endif
 }
 template <class T>
-inline void stream_run(T*to, const T*of, std::int64_t count) {
-  for (std::int64_t k = 0; k < count; k += 4) {
+inline void stream_lines(T*to, const T*of, std::int64_t count) {
+  std::int64_t k = 0;
+  for (; k < count && reinterpret_cast<std::uintptr_t>(to + k) % 64 != 0; ++k) {
+    std::memcpy(to + k, of + k, 4);
+  }
+  for (; k <= count - 4; k += 4) {
     stream(to + k, load(of + k));
+  }
+  for (; k < count; ++k) {
+    std::memcpy(to + k, of + k, 4);
   }
 }
 #ifdef __AVX2__
@@ -179,25 +186,32 @@ inline void pitched(
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef PITCHED_VECTORS
   if (N >= 4 && M >= 8) {
-    const bool streams = M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 32 && M % 16 == 0
-        && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
+    const bool streams = M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 80
+        && reinterpret_cast<std::uintptr_t>(dst) % 4 == 0;
     const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
     if (streams) {
-      const std::int64_t before =
-          -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst) % 64 / 4);
-      for (std::int64_t t1_at = before; t1_at < M; t1_at += 32) {
-        const std::int64_t t1 = t1_at < 0 ? 0 : t1_at < M - 32 ? t1_at : M - 32;
+      for (std::int64_t t1_at = 0; t1_at < M; t1_at += 64) {
+        const std::int64_t t1 = t1_at < M - 80 ? t1_at : M - 80;
         for (std::int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const std::int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
-          T buffer[512];
-          for (std::int64_t i1 = 0; i1 < 32; i1 += 8) {
+          T buffer[1280];
+          const std::int64_t ahead = t0 + 48 < N - 1 ? 48 : N - 1 - t0;
+          for (std::int64_t i1 = 0; i1 < 80; ++i1) {
+            __builtin_prefetch(src + t0 + LD * t1 + ahead + LD * i1, 0, 2);
+          }
+          for (std::int64_t i1 = 0; i1 < 80; i1 += 8) {
             for (std::int64_t i0 = 0; i0 < 16; i0 += 4) {
               pitched_detail::block(
-                  src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 32 * i0, LD, 32);
+                  src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 80 * i0, LD, 80);
             }
           }
           for (std::int64_t i0 = 0; i0 < 16; ++i0) {
-            pitched_detail::stream_run(dst + M * t0 + t1 + M * i0, buffer + 32 * i0, 32);
+            const std::int64_t back = -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
+                dst + M * t0 + t1 + M * i0 + 15) % 64 / 4);
+            const std::int64_t first = t1 > 0 ? back + 15 : 0;
+            const std::int64_t end = t1 < M - 80 ? back + 15 + 64 : 80;
+            pitched_detail::stream_lines(
+                dst + M * t0 + t1 + M * i0 + first, buffer + 80 * i0 + first, end - first);
           }
         }
       }
@@ -273,6 +287,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x22875ad2
+#elif LEGO_PITCHED_HPP != 0x2aaa5a69
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP
