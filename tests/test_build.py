@@ -1321,7 +1321,7 @@ BAD = [
     (FILES + '[]\ncopies = [{to = "layouts.py:turned"}, {element = 2}]',
      ["file 1 (x), copy 2: no from and no to"]),
     (FILES + '[]\ncopies = [{to = "layouts.py:turned", targets = ["c"]}]',
-     ["file 1 (x), copy 1: no key 'targets'"]),
+     ["file 1 (x), copy 1: targets holds for the whole file; give it in [[files]]"]),
     (FILES + '[]\ncopies = [{to = "layouts.py:turned"}, {from = "layouts.py:turned"}]\nassume = ["Q < 3"]',
      ["no copy has what 'Q < 3' is of"]),
     ('targets = ["cpp"]\n[[files]]\nlayouts = ["layouts.py:tile"]', ["file 1: no name"]),
@@ -1329,7 +1329,8 @@ BAD = [
     ('targets = ["cpp"]\n[[files]]\nname = "x"\nlayouts = []', ["file 1 (x): no layouts"]),
     ('[[files]]\nname = "x"\nlayouts = ["layouts.py:tile"]', ["file 1 (x): no targets"]),
     (FILES + '["layouts.py:tile", {name = "x"}]', ["file 1 (x), layout 2: no source"]),
-    (FILES + '[{source = "layouts.py:tile", sizes = {}}]', ["file 1 (x), layout 1: no key 'sizes'"]),
+    (FILES + '[{source = "layouts.py:tile", sizes = {}}]', ["file 1 (x), layout 1: sizes holds for the whole file; give it in [[files]]"]),
+    (FILES + '[{source = "layouts.py:tile", size = {}}]', ["file 1 (x), layout 1: no key 'size'"]),
     (FILES + '["layouts.py:tile", "more.py:tiled"]', ["layouts of layouts.py and of more.py"]),
     (FILES + '["layouts.py:tile", "layouts.py:tile"]', ["tile and tile are both called tile"]),
     (

@@ -202,9 +202,19 @@ def _table(of: Mapping[str, Any], key: str) -> dict[str, Any]:
 # -- keys ----------------------------------------------------------------------------------------
 
 
-def _checked(table: Mapping[str, Any], keys: Mapping[str, _Check], place: str) -> dict[str, Any]:
-    checked = {}
+def _checked(
+    table: Mapping[str, Any],
+    keys: Mapping[str, _Check],
+    place: str,
+    shared: Mapping[str, _Check] | None = None,
+) -> dict[str, Any]:
+    """The values of a table's keys. shared: keys that belong into the table around it."""
+    checked, shared = {}, shared or {}
     for key, value in table.items():
+        if key not in keys and key in shared:
+            raise BuildError(
+                f"{place}: {key} holds for the whole file; give it in [[files]], beside the file's name"
+            )
         if key not in keys:
             raise BuildError(
                 f"{place}: no key {key!r}; there are {', '.join(keys)}.{did_you_mean(key, keys)}"
@@ -440,7 +450,7 @@ def _file(
     copies: list[CopyOf] = []
     for number, layout in enumerate(own.pop("layouts", ()), 1):
         within = f"{place}, layout {number}"
-        checked = _checked(layout, OWN, within)
+        checked = _checked(layout, OWN, within, SHARED)
         if "source" not in checked:
             raise BuildError(f"{within}: no source; give FILE.py:NAME")
         file, subject = checked["source"]
@@ -455,7 +465,7 @@ def _file(
         copies += _packed(checked, subject, name, file, within)
     for number, entry in enumerate(own.pop("copies", ()), 1):
         within = f"{place}, copy {number}"
-        file, copied = _ends(_checked(entry, ENDS, within), within)
+        file, copied = _ends(_checked(entry, ENDS, within, SHARED), within)
         files.append(file)
         copies.append(copied)
     _one_file(files, place)
