@@ -23,7 +23,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from inspect import signature
+from inspect import isfunction, signature
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -386,17 +386,19 @@ def load(folder: str | Path) -> Case:
     if COPIED in names:
         return _load_copy(folder, names)
     found = [n for n in dict.fromkeys(("layout", "kernel", folder.name)) if n in names]
+    if len(found) > 1 and found[0] == "layout" != folder.name and isfunction(names["layout"]):
+        del found[0]  # which the other one calls
     subjects = list(dict.fromkeys(id(names[n]) for n in found))
     if len(subjects) != 1:
         raise GoldenError(
-            f"{source}: one subject wanted, {len(subjects)} found; define a layout called layout, "
-            f"or a function called kernel or {folder.name}"
+            f"{source}: one subject wanted, {' and '.join(found) or 'none'} found; define a layout "
+            f"called layout, or a function called kernel or {folder.name}"
         )
     subject = names[found[0]]
     known = isinstance(subject, Block) or is_packed(subject)
     if not known and (isinstance(subject, type) or not callable(subject)):
         raise GoldenError(f"{source}: {found[0]} is {subject!r}, no layout and no function")
-    if found[0] == "layout" and not known:
+    if found[0] == "layout" != folder.name and not known:
         raise GoldenError(f"{source}: layout is a function; call it kernel or {folder.name}")
     said = {name: names[name] for name in beside() if name in names}
     try:

@@ -299,8 +299,8 @@ def test_nothing_is_written_when_one_case_fails(root):
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("x = 1\n", "one subject wanted, 0 found"),
-        ("layout = 1\ndef kernel(): pass\n", "one subject wanted, 2 found"),
+        ("x = 1\n", "one subject wanted, none found"),
+        ("layout = 1\ndef kernel(): pass\n", "one subject wanted, layout and kernel found"),
         ("layout = 1\n", "layout is 1"),
         ("def layout(M): pass\n", "layout is a function"),
         ("def kernel(M): pass\nsizes = {'M': '3'}\n", "sizes is"),
@@ -310,6 +310,12 @@ def test_nothing_is_written_when_one_case_fails(root):
 def test_a_folder_that_is_no_case(tmp_path, text, problem):
     with pytest.raises(GoldenError, match=problem):
         golden.load(write(tmp_path, "bad", text))
+
+
+def test_a_function_called_layout_is_no_second_subject(tmp_path):
+    text = "from lego_emit import Row\n\n\ndef layout(M):\n    return Row(M)\n\n\n"
+    text += "def kernel(M):\n    return layout(M)[0]\n"
+    assert golden.load(write(tmp_path, "bad", text)).subject.__name__ == "kernel"
 
 
 def test_a_number_that_is_not_given(tmp_path):
