@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -11,7 +12,7 @@ import pytest
 from index_functions import golden_cases
 from marks import golden_lowered, rest_deep, rest_slow
 
-from lego_emit import GroupBy, RegP, generate, symbols
+from lego_emit import GroupBy, RegP, catalogue, generate, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.emit.fits import EXACTLY, SURELY, fits
 from lego_emit.emit.registry import printer
@@ -122,6 +123,8 @@ PRODUCTS = [
     ["K*((M - 1)//4)*((N - 1)//4) <= 99"], ["((M - 1)//N)*(K + M - 1) + M <= 127"],
     ["M*((M - 1)//K) - (M - 1)//K <= 100"], ["((M - 1)//4)*((N - 1)//4)*((K - 1)//2) <= 2"],
     ["((M - 1)//N)*(K - 1) + (M - 1)*K <= 90", "K + N <= 100"],
+    ["3*((M - 1)//4)*((N - 1)//4) + 2*((M - 1)//4)*((N - 1)//4)*K <= 99"],
+    ["((M - 1)//4)*((M - 1)//4)*((N - 1)//4)*K + ((M - 1)//4)*((N - 1)//4) + M <= 90"],
 ]  # fmt: skip
 
 
@@ -298,6 +301,27 @@ def test_certified_where_a_difference_is_negative_for_small_sizes(target):
         whole = n * n - 2 * n + 1 < 2**63 and n**3 - 3 * n * n + 3 * n < 2**63
         assert made.evaluate({"N": n}) == {"fits": whole}, n
     assert check(unit.certificate().data, unit.source, f)
+
+
+def test_a_product_of_which_three_factors_may_be_0():
+    """ScaLAPACK's matrix: its condition holds for all sizes that are used, and for none that overflow."""
+    names = ("m", "n", "mb", "nb", "p", "q")
+    layout = catalogue["scalapack.block_cyclic_2d"](**dict(zip(names, symbols(" ".join(names)), strict=True)))
+    unit = generate(layout, "cpp", name="matrix")
+    (made,) = unit.program.fits
+    assert made.summary == SURELY
+    draw, answers = Random(7), Counter()
+    for k in range(200):
+        most = 60 if k < 60 else 21
+        sizes = {n: 1 << draw.randint(0, most) for n in names}
+        sizes = {n: draw.randint(size, 2 * size) for n, size in sizes.items()}
+        if k < 60:
+            sizes |= {n: draw.randint(1, 9) for n in draw.sample(names, 3)}
+        wanted = all(evaluate(c, sizes) is True for f in unit.functions for c in f.assumed)
+        found = value(made.outputs[0][1], sizes, made.index_type)
+        assert wanted or not found, sizes
+        answers[found, wanted] += 1
+    assert answers[True, True] > 150 and answers[False, False] > 20 and not answers[False, True]
 
 
 def test_what_cannot_be_said_of_sizes_makes_none():

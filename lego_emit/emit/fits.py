@@ -424,21 +424,25 @@ class _Tests:
             least = [self._ends(x)[0] for x in maybe_0]
             if c > self.kind.most or not {*least} <= {0} or (least and not exact):
                 raise _Unsaid
-            if len(least) > 1 and k < len(terms) - 1:
-                raise _Unsaid  # of the product of all others, which may not fit
+            # Of three factors that may be 0 the product of two may not fit where the third one is.
+            strict = len({*maybe_0} - {first}) > 1 and k < len(terms) - 1
+            self.exact &= not strict
             bound = rest if c == 1 else self._clipped("div", rest, const(c))
             for by in others:
                 if by in maybe_0:  # which is asked before
                     hi = self._ends(by)[1]
                     lazy = Node(by.op, by.args, by.value, 1, hi)
-                    by = lazy if self.lazy else self._clipped("max", by, const(1))
+                    if not self.lazy or strict:
+                        lazy = self._clipped("max", by, const(1))
+                    by = lazy
                 bound = self._clipped("div", bound, by)
             (lo, hi), least = self._ends(first), bound.lo
             if lo is None or lo < 0:
                 raise _Unsaid
             if hi is None or least is None or hi > least:
                 fits = Node("le", (first, bound))
-                self.found.append(reduce(_either, [*map(_is_0, maybe_0), fits]))
+                zeros = map(_is_0, () if strict else dict.fromkeys(maybe_0))
+                self.found.append(reduce(_either, [*zeros, fits]))
             if rest.hi is not None:
                 self._learn(_sum(({mono: c}, 1), ({(): -rest.hi}, 1)))
             if k < len(terms) - 1:
@@ -615,8 +619,11 @@ class _Tests:
 
     def _scaled(self, mono: Mono, c: int, most: int | None = None) -> Node:
         """A product; most: what it is at most."""
-        factors = [self._again(x) for x in sorted(mono, key=self._is_positive)]  # of 0 all is 0
-        parts = [const(c), *factors] if c != 1 or not factors else factors
+        factors = [self._again(x) for x in sorted(mono, key=self._is_positive)]
+        first = [x for x in dict.fromkeys(factors) if not self._is_positive(x)]  # of 0 all is 0
+        rest = [*(Counter(factors) - Counter(first)).elements()]
+        scale = [const(c)] if c != 1 or not factors else []
+        parts = [*first, *scale, *rest] if len(first) > 1 else [*scale, *first, *rest]
         found = reduce(lambda a, b: self._clipped("mul", a, b), parts)
         if most is not None and found.args:
             found.hi = both((None, found.hi), (None, most))[1]
