@@ -433,10 +433,11 @@ class FortranPrinter(Printer):
             return f"({text} /= 0)"
         return self.conversion(kind).text.format(text, T=self.spelled(kind))
 
-    def limit(self, number, function):
-        """huge() of the function's own kind, which a file of default integers imports no other of."""
-        named = super().limit(number, function)
-        return f"huge({self.literal(0, function.index_type)})" if named else ""
+    def notation_of(self, index_type):
+        """A file of default integers imports no other kind."""
+        if index_type != INTEGER:
+            return self.notation
+        return replace(self.notation, most={31: f"huge({self.literal(0, INTEGER)})"})
 
     def fit(self, node, function):
         """A careful modulo where the processor's division may trap, and no quotient of constants, of

@@ -9,7 +9,7 @@ import programs
 import pytest
 from marks import every_width
 
-from lego_emit import GroupBy, generate
+from lego_emit import GroupBy, Row, generate, symbols
 from lego_emit.emitted import emit_program
 from lego_emit.ir.index_types import INT32
 from lego_emit.ir.program import Function, Param, Program
@@ -125,6 +125,13 @@ def test_every_default_kind_takes_the_literals(toolchain, cases, tmp_path, flags
         paths.append(f"{case.name}.f90")
         (tmp_path / paths[-1]).write_text(case.emit("fortran").source)
     toolchain.execute([toolchain.find().path, *flags, "-fsyntax-only", *paths], cwd=tmp_path)
+
+
+def test_comments_name_the_greatest_number_of_the_functions_kind():
+    M, N = symbols("M N")
+    for kind, zero in (("int32", "0_int32"), ("integer", "0")):
+        text = generate(Row(M, N), "fortran", name="rows", index_type=kind).source
+        assert f"!> @pre M*N <= huge({zero})\n" in text and f"M <= huge({zero}) / N\n" in text
 
 
 @gfortran
