@@ -316,6 +316,13 @@ def test_sizes_come_in_the_order_of_the_definition(tmp_path, monkeypatch):
     (tmp_path / "of.py").write_text(text.format("rows", "Row") + text.format("cols", "Col")[31:])
     found = CliRunner().invoke(main, ["copy", "of.py:rows", "of.py:cols", "-t", "numpy"])
     assert "def copy(m, mb, n, src, out=None)" in found.output, found.output
+    given = 'targets = ["numpy"]\n[[copies]]\nfrom = "of.py:rows"\nto = "of.py:cols"\nname = "copied"\n'
+    (tmp_path / "lego-emit.toml").write_text(given)
+    assert not CliRunner().invoke(main, ["build"]).exit_code
+    built = (tmp_path / "generated" / "numpy" / "copied.py").read_text()
+    assert "def copied(m, mb, n, src, out=None)" in built
+    typed = ["copy", "-e", "Row(n*mb, m)", "-e", "Col(n*mb, m)", "-t", "numpy"]
+    assert "def copy(n, mb, m, src, out=None)" in CliRunner().invoke(main, typed).output
     turned = copy(Row(M, N), Col(M, N), "numpy", order=["N", "M"])
     assert turned.plan.space.sizes == ("N", "M")
     with pytest.raises(LegoError, match="order has 'K'"):
