@@ -5,7 +5,7 @@ each section begins with an empty one. What is done with a block stands in a com
 
     ```python, ```sh      without a comment: run
     <!-- raises -->       a Python block that raises; the error is its output
-    <!-- needs: g++ -->   is left out where the program is missing
+    <!-- needs: g++ -->   is left out where the program, or the module of Python, is missing
     <!-- file: NAME -->   written into the page's folder
     <!-- output -->       what the block before printed; "..." stands for anything
     <!-- in: NAME -->     lines of a file that a block before has written
@@ -85,6 +85,11 @@ MARKS = (
 )
 
 
+def present(tool):
+    """Whether a program is on PATH, or a module of Python installed."""
+    return shutil.which(tool) or importlib.util.find_spec(tool)
+
+
 class Page:
     """A page, and the folder and namespace that its blocks run in."""
 
@@ -132,7 +137,7 @@ class Page:
                 return self.printed
         elif mark in ("in", "from"):
             return quoted(body, (self.folder if mark == "in" else ROOT) / what)
-        elif mark == "needs" and (gone := [p for p in what.split(", ") if not shutil.which(p)]):
+        elif mark == "needs" and (gone := [p for p in what.split(", ") if not present(p)]):
             self.missing += gone
             self.printed = None
         elif language == "python":
@@ -364,7 +369,7 @@ def languages():
     for name in TARGETS:
         printer = registry.printer(name)
         said = " ".join((type(toolchain(name)).__doc__ or "").split("\n\n")[0].split())
-        flags = ("yes" if flag else "" for flag in (printer.declaration, printer.has_views))
+        flags = ("yes" if flag else "" for flag in (has_templates(printer), printer.has_views))
         cells = (f"{printer.title}, `{name}`", f"`{printer.extension}`", ", ".join(printer.types))
         text += f"| {' | '.join((*cells, *flags, said))} |\n"
     return text
@@ -375,6 +380,10 @@ def test_the_page_of_languages():
     if os.environ.get("LEGO_UPDATE_DOCS"):
         page.write_text(languages())
     assert page.read_text() == languages(), "LEGO_UPDATE_DOCS=1 pytest tests/test_docs.py writes it"
+
+
+def has_templates(printer):
+    return printer.declaration or printer.kernel_lines
 
 
 FEATURES = (
@@ -395,7 +404,7 @@ FEATURES = (
     ("fields of a few bits in words", "`Packed(layout, bits)`",
      "[Packed words](../launch_constants.md#packed-words)", lambda p: p.has_packed),
     ("expressions in a kernel of your own", "`lego-emit render`",
-     "[Kernels from templates](../kernels.md)", lambda p: p.declaration),
+     "[Kernels from templates](../kernels.md)", has_templates),
 )  # fmt: skip
 
 
