@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lego_emit.emit.unit import Unit
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Function
-from lego_emit.run.target import Library, NativeTarget, Toolchain, c_declaration, symbol
+from lego_emit.run.target import Library, NativeTarget, Target, Toolchain, c_declaration, symbol
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +30,37 @@ PASSES = (
     "--convert-func-to-llvm",
     "--reconcile-unrealized-casts",
 )
+
+
+# From which version on the pass for buffers begins with which word; older ones than the first are not taken.
+MEMREF = {17: "finalize", 16: "convert"}
+
+
+@dataclass(frozen=True)
+class Llvm:
+    """Programs of one version. said: the version as it says it."""
+
+    opt: str
+    translate: str
+    llc: str
+    said: str
+
+    @property
+    def number(self) -> int:
+        """The version; 16 where it says none."""
+        found = re.search(r"version (\d+)", self.said)
+        return int(found[1]) if found else min(MEMREF)
+
+
+def installed() -> Iterator[Llvm]:
+    """Each version all of whose PROGRAMS are on PATH, the newest first."""
+    for version in VERSIONS:
+        found = [shutil.which(f"{program}{version}") for program in PROGRAMS]
+        paths = [path for path in found if path]
+        if len(paths) == len(PROGRAMS):
+            lines = Target().execute([paths[0], "--version"]).splitlines()
+            said = next((x.strip() for x in lines if "version" in x), "unknown")
+            yield Llvm(*paths, said)
 
 
 def wrapper(unit: int, position: int, function: Function, T: str) -> str:
@@ -114,17 +146,14 @@ class MlirTarget(NativeTarget):
 
     def find(self) -> Toolchain:
         """mlir-opt, of a version of which mlir-translate and llc are there, too."""
-        path = self._programs()[0]
-        lines = self.execute([path, "--version"]).splitlines()
-        return Toolchain(path, next((x.strip() for x in lines if "version" in x), "unknown"))
+        llvm = self._programs()[0]
+        return Toolchain(llvm.opt, llvm.said)
 
-    def _programs(self) -> list[str]:
-        """The paths of PROGRAMS, of one version, and of gcc."""
-        for version in VERSIONS:
-            found = [shutil.which(f"{program}{version}") for program in PROGRAMS]
-            paths = [path for path in (*found, shutil.which("gcc")) if path]
-            if len(paths) == len(PROGRAMS) + 1:
-                return paths
+    def _programs(self) -> tuple[Llvm, str]:
+        """LLVM's programs, and the path of gcc."""
+        llvm, gcc = next(installed(), None), shutil.which("gcc")
+        if llvm and gcc:
+            return llvm, gcc
         raise ToolchainError(
             f"target {self.name!r} needs {', '.join(PROGRAMS)} of one version (mlir-opt-16 ..) and "
             f"gcc on PATH; on Debian: {self.install}"
@@ -146,12 +175,13 @@ class MlirTarget(NativeTarget):
     def shared(self, text: str, folder: Path, library: Path) -> None:
         """A module as a shared library; what is made on the way stays in the folder."""
         (folder / "units.mlir").write_text(text)
-        opt, translate, llc, gcc = self._programs()
-        version = re.search(r"version (\d+)", self.find().version)
-        memref = "convert" if version and int(version[1]) < 17 else "finalize"
-        passes = [name.format(memref=memref) for name in PASSES]
-        self.execute([opt, *passes, "units.mlir", "-o", "lowered.mlir"], folder)
-        self.execute([translate, "--mlir-to-llvmir", "lowered.mlir", "-o", "units.ll"], folder)
-        command = [llc, "-O1", "--relocation-model=pic", "--filetype=obj"]
+        llvm, gcc = self._programs()
+        passes = [
+            name.format(memref=next(w for n, w in MEMREF.items() if n <= llvm.number))
+            for name in PASSES
+        ]
+        self.execute([llvm.opt, *passes, "units.mlir", "-o", "lowered.mlir"], folder)
+        self.execute([llvm.translate, "--mlir-to-llvmir", "lowered.mlir", "-o", "units.ll"], folder)
+        command = [llvm.llc, "-O1", "--relocation-model=pic", "--filetype=obj"]
         self.execute([*command, "units.ll", "-o", "units.o"], folder)
         self.execute([gcc, "-shared", "units.o", "-o", str(library)], folder)

@@ -1,5 +1,5 @@
-"""MLIR: every golden case as mlir-opt reads it, widths, signs, array forms, names, tables of run time,
-and that nothing is computed twice."""
+"""MLIR: every golden case as mlir-opt reads it, the oldest and the newest, widths, signs, array forms,
+names, tables of run time, and that nothing is computed twice."""
 
 import ctypes
 import math
@@ -13,12 +13,13 @@ import programs
 import pytest
 from marks import every_width
 
-from lego_emit import GroupBy, Lookup, generate, isqrt
+from lego_emit import GroupBy, Lookup, generate, golden, isqrt
 from lego_emit.emit import registry as printers
 from lego_emit.emitted import emit_program
 from lego_emit.errors import ToolchainError
 from lego_emit.ir.program import Program
 from lego_emit.run import registry
+from lego_emit.targets import mlir
 from lego_emit.targets.mlir import MlirTarget
 
 INDEX_TYPES = ("int32", "int64", "uint32", "uint64", "index")
@@ -39,6 +40,13 @@ def toolchain():
     return found
 
 
+@pytest.fixture
+def oldest(toolchain, monkeypatch):
+    """LLVM 16 in place of the newest."""
+    monkeypatch.setattr(mlir, "VERSIONS", ("-16",))
+    return toolchain
+
+
 @pytest.fixture(scope="module")
 def cases():
     return index_functions.golden_cases()
@@ -55,9 +63,10 @@ def units(cases):
     ]
 
 
-def optimized(toolchain, text, *passes):
+def optimized(toolchain, text, *passes, program=""):
     """What mlir-opt makes of modules that are split by // -----."""
-    command = [toolchain.find().path, "--split-input-file", "--verify-each", *passes, "-"]
+    program = program or toolchain.find().path
+    command = [program, "--split-input-file", "--verify-each", *passes, "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -73,12 +82,24 @@ def operations(text):
 
 @pytest.mark.slow
 def test_mlir_opt_takes_every_file_as_it_stands(toolchain, units):
-    shown = optimized(toolchain, SPLIT.join(u.source for u in units))
-    modules = shown.split("// -----")
-    assert len(modules) == len(units) > 250
-    for unit, module in zip(units, modules, strict=True):
-        assert operations(module) == operations(unit.source)
-        assert max(map(len, unit.source.splitlines())) <= 100 or "long_long" in unit.source
+    whole = SPLIT.join(u.source for u in units)
+    versions = [*mlir.installed()]
+    if os.environ.get("CI"):
+        assert versions[0].number > versions[-1].number == 16
+    for llvm in versions[:: max(1, len(versions) - 1)]:
+        modules = optimized(toolchain, whole, program=llvm.opt).split("// -----")
+        assert len(modules) == len(units) > 250
+        for unit, module in zip(units, modules, strict=True):
+            assert operations(module) == operations(unit.source)
+            assert max(map(len, unit.source.splitlines())) <= 100 or "long_long" in unit.source
+
+
+@pytest.mark.deep
+def test_every_case_over_every_index_by_the_oldest(oldest, cases):
+    """tests/test_golden.py has the newest."""
+    assert oldest.find().path.endswith("-16")
+    result = golden.verify(cases, "mlir")
+    assert result.comparisons > 20000 and not result.mismatches
 
 
 @pytest.mark.deep
