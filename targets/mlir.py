@@ -1,10 +1,11 @@
-"""MLIR through mlir-opt, mlir-translate, llc and cffi."""
+"""MLIR through mlir-opt, mlir-translate, llc and cffi; kernels of its gpu dialect as PTX and SPIR-V."""
 
 from __future__ import annotations
 
 import ctypes
 import re
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,8 +33,18 @@ PASSES = (
 )
 
 
-# From which version on the pass for buffers begins with which word; older ones than the first are not taken.
-MEMREF = {17: "finalize", 16: "convert"}
+@dataclass(frozen=True)
+class Forms:
+    """What versions of LLVM do in different ways. memref: how the pass for buffers begins; kernels: whether
+    mlir-opt itself makes PTX, and SPIR-V that drivers take."""
+
+    memref: str
+    kernels: bool
+
+
+# From which version on; older ones than the first are not taken.
+FORMS = {19: Forms("finalize", True), 17: Forms("finalize", False), 16: Forms("convert", False)}
+KERNELS_FROM = 19
 
 
 @dataclass(frozen=True)
@@ -49,18 +60,22 @@ class Llvm:
     def number(self) -> int:
         """The version; 16 where it says none."""
         found = re.search(r"version (\d+)", self.said)
-        return int(found[1]) if found else min(MEMREF)
+        return int(found[1]) if found else min(FORMS)
+
+    @property
+    def forms(self) -> Forms:
+        """The row of FORMS."""
+        return next((f for first, f in FORMS.items() if first <= self.number), FORMS[min(FORMS)])
 
 
 def installed() -> Iterator[Llvm]:
     """Each version all of whose PROGRAMS are on PATH, the newest first."""
     for version in VERSIONS:
-        found = [shutil.which(f"{program}{version}") for program in PROGRAMS]
-        paths = [path for path in found if path]
-        if len(paths) == len(PROGRAMS):
-            lines = Target().execute([paths[0], "--version"]).splitlines()
+        opt, translate, llc = (shutil.which(f"{program}{version}") for program in PROGRAMS)
+        if opt and translate and llc:
+            lines = Target().execute([opt, "--version"]).splitlines()
             said = next((x.strip() for x in lines if "version" in x), "unknown")
-            yield Llvm(*paths, said)
+            yield Llvm(opt, translate, llc, said)
 
 
 def wrapper(unit: int, position: int, function: Function, T: str) -> str:
@@ -176,12 +191,173 @@ class MlirTarget(NativeTarget):
         """A module as a shared library; what is made on the way stays in the folder."""
         (folder / "units.mlir").write_text(text)
         llvm, gcc = self._programs()
-        passes = [
-            name.format(memref=next(w for n, w in MEMREF.items() if n <= llvm.number))
-            for name in PASSES
-        ]
+        passes = [name.format(memref=llvm.forms.memref) for name in PASSES]
         self.execute([llvm.opt, *passes, "units.mlir", "-o", "lowered.mlir"], folder)
         self.execute([llvm.translate, "--mlir-to-llvmir", "lowered.mlir", "-o", "units.ll"], folder)
         command = [llvm.llc, "-O1", "--relocation-model=pic", "--filetype=obj"]
         self.execute([*command, "units.ll", "-o", "units.o"], folder)
         self.execute([gcc, "-shared", "units.o", "-o", str(library)], folder)
+
+
+# -- kernels ---------------------------------------------------------------------------------------
+
+TO_NVVM = (
+    "lower-affine,convert-scf-to-cf,arith-expand,convert-gpu-to-nvvm{index-bitwidth=64},canonicalize,cse,"
+    "reconcile-unrealized-casts"
+)
+# convert-gpu-to-nvvm makes a call of NVIDIA's library of what is an instruction.
+ROOT = re.compile(r"math\.sqrt (%[\w.$-]+)(?: fastmath<\w+>)? : (f32|f64)$", re.M)
+LIBRARY = re.compile(r"\b__nv_\w+")
+TO_SPIRV = (
+    "builtin.module(gpu.module(map-memref-spirv-storage-class{client-api=vulkan},lower-affine,arith-expand,"
+    "convert-math-to-spirv,canonicalize),convert-gpu-to-spirv,canonicalize,cse,"
+    "spirv.module(spirv-lower-abi-attrs,spirv-update-vce))"
+)
+VULKAN = (
+    "module attributes {gpu.container_module, spirv.target_env = #spirv.target_env<"
+    "#spirv.vce<v1.3, [Shader, Int64], [SPV_KHR_storage_buffer_storage_class]>, "
+    "#spirv.resource_limits<>>} {"
+)
+LOCAL = "--mlir-print-local-scope"  # no name stands for a type or a map
+KERNELS = re.compile(r"^  gpu\.module .*? \{\n(.*?)^  \}$", re.M | re.S)
+HEAD = re.compile(
+    r"^( *)(gpu\.func @[\w.$-]+\(.*?\))(?: workgroup\((.*?)\))? kernel(?: attributes \{(.*)\})? \{$",
+    re.M,
+)
+TILE = re.compile(r"(%[\w.$-]+) : (memref<.*?)#gpu\.address_space<workgroup>>")
+BLOCK = re.compile(r"known_block_size = array<i32: ([\d, ]+)>")
+ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
+UNKNOWN = re.compile(r"'(\w+)' is not a recognized processor")
+SHADER = re.compile(r"^  spirv\.module .*?^  \}$", re.M | re.S)
+ESCAPED = re.compile(r"\\([0-9A-F]{2}|.)")
+
+
+class _Kernels(Target):
+    """What runs LLVM's programs over kernels."""
+
+    name = "mlir"
+    install = "apt-get install mlir-16-tools llvm-16, on Debian"
+
+    def newest(self) -> Llvm:
+        """Raises ToolchainError where no version is here."""
+        if llvm := next(installed(), None):
+            return llvm
+        raise ToolchainError(
+            f"target {self.name!r}: kernels need {', '.join(PROGRAMS)} of one version on PATH: {self.install}"
+        )
+
+    def read(self, llvm: Llvm, text: str) -> re.Match[str]:
+        """The gpu.module of a text as mlir-opt prints it, its body as group 1. Raises ToolchainError where
+        mlir-opt refuses the text, and where there are none or several."""
+        found = [*KERNELS.finditer(self.made([llvm.opt, LOCAL], text).decode())]
+        if len(found) == 1:
+            return found[0]
+        raise ToolchainError(
+            f"target {self.name!r}: a text has one gpu.module, with its kernels, and this one has "
+            f"{len(found) or 'none'}: {'write one text for each' if found else 'put gpu.func into one'}"
+        )
+
+    def made(self, command: Sequence[str], text: str) -> bytes:
+        """What a program makes of a text. Raises ToolchainError where it refuses it or ignores the chip."""
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "made"
+            said = self.execute([*command, "-", "-o", str(path)], stdin=text)
+            if found := UNKNOWN.search(said):
+                raise ToolchainError(f"target {self.name!r}: {command[0]} does not know {found[1]}")
+            return path.read_bytes()
+
+
+def ptx(text: str, chip: str) -> str:
+    """PTX of the kernels of a gpu.module, by the newest LLVM on PATH.
+
+    text: MLIR, as render() makes it, with one gpu.module of gpu.func; chip: NVIDIA's, as "sm_90".
+    A kernel's parameters are 64 bits each: of a memref<?xf32> five, the pointer twice, 0, its size and its
+    stride; an index is one.
+
+    Raises ToolchainError where no LLVM from 16 on is there, where it refuses the text or does not know the
+    chip, and where a kernel would call NVIDIA's library, as for math.exp.
+
+        from lego_emit.targets.mlir import ptx
+        assembly = ptx(render(Path("kernel.mlir.j2"), "mlir", **layouts), "sm_90")
+    """
+    run = _Kernels()
+    llvm = run.newest()
+    if not re.fullmatch(r"sm_\d+[af]?", chip):
+        raise ToolchainError(f"target 'mlir': {chip!r} is no chip; name one as in 'sm_90'")
+    module = ROOT.sub(
+        r'llvm.call_intrinsic "llvm.sqrt.\2"(\1) : (\2) -> \2', run.read(llvm, text)[0]
+    )
+    made = (_by_mlir_opt if llvm.forms.kernels else _by_llc)(run, llvm, module, chip)
+    if found := LIBRARY.search(made):
+        raise ToolchainError(
+            f"target 'mlir': the kernels call {found[0]} of libdevice, which is not linked: compute it by "
+            "operations of arith, or math.sqrt"
+        )
+    return made
+
+
+def _by_mlir_opt(run: _Kernels, llvm: Llvm, module: str, chip: str) -> str:
+    attach = f"nvvm-attach-target{{chip={chip} features= O=3}}"
+    passes = f"builtin.module({attach},gpu.module({TO_NVVM}),gpu-module-to-binary{{format=isa}})"
+    made = run.made([llvm.opt, f"--pass-pipeline={passes}"], module).decode()
+    found = ASSEMBLY.search(made)
+    text = ESCAPED.sub(
+        lambda x: chr(int(x[1], 16)) if len(x[1]) == 2 else x[1], found[1] if found else ""
+    )
+    return text.rstrip("\0")
+
+
+def _by_llc(run: _Kernels, llvm: Llvm, module: str, chip: str) -> str:
+    """The same by mlir-translate, opt and llc: a gpu.module's functions as those of a file."""
+    passes = f"--pass-pipeline=builtin.module(gpu.module({TO_NVVM}))"
+    body = KERNELS.search(run.made([llvm.opt, passes], module).decode())
+    made = run.made([llvm.translate, "--mlir-to-llvmir"], body[1] if body else "").decode()
+    llc = Path(llvm.llc)
+    target = ["-O3", "-mtriple=nvptx64-nvidia-cuda", f"-mcpu={chip}"]
+    opt = str(llc.with_name(llc.name.replace("llc", "opt")))
+    made = run.made([opt, *target, "-S"], made).decode()
+    return run.made([llvm.llc, *target], made).decode()
+
+
+def spirv(text: str) -> bytes:
+    """SPIR-V for Vulkan of the kernels of a gpu.module, by the newest LLVM on PATH.
+
+    text: as ptx() takes it; each gpu.func states known_block_size, the size of a work group. The k-th
+    parameter is the storage buffer of binding k, of set 0: an index or another number is one of its own, of
+    32 bits. A tile of workgroup memory stays one.
+
+    Raises ToolchainError where no LLVM from 19 on is there, where it refuses the text, and where a kernel
+    doesn't state its block's size.
+
+        from lego_emit.targets.mlir import spirv
+        shader = device.create_shader_module(code=spirv(text))
+    """
+    run = _Kernels()
+    llvm = run.newest()
+    if not llvm.forms.kernels:
+        raise ToolchainError(
+            f"target 'mlir': SPIR-V takes LLVM {KERNELS_FROM} or newer, and {llvm.said} is the newest on PATH; "
+            "on Debian: apt-get install mlir-19-tools llvm-19"
+        )
+    kernels = HEAD.sub(_entry, run.read(llvm, text)[0])
+    kernels = kernels.replace("#gpu.address_space<workgroup>", "3")
+    passes = f"--pass-pipeline={TO_SPIRV}"
+    made = run.made([llvm.opt, passes, LOCAL], f"{VULKAN}\n{kernels}\n}}\n").decode()
+    found = SHADER.search(made)
+    command = [llvm.translate, "--no-implicit-module", "--serialize-spirv"]
+    return run.made(command, found[0] if found else "")
+
+
+def _entry(head: re.Match[str]) -> str:
+    """A kernel's head for SPIR-V, which has its tiles as allocations and its block's size as its own."""
+    indent, start, tiles, attributes = head[1], head[2], head[3] or "", head[4] or ""
+    block = BLOCK.search(attributes)
+    if block is None:
+        raise ToolchainError(
+            f"target 'mlir': {start.partition('(')[0]} states no block's size, which SPIR-V needs: write "
+            "attributes {known_block_size = array<i32: 32, 8, 1>} behind kernel"
+        )
+    own = f"spirv.entry_point_abi = #spirv.entry_point_abi<workgroup_size = [{block[1]}]>"
+    lines = [f"{indent}{start} kernel attributes {{{own}}} {{"]
+    lines += [f"{indent}  {x} = memref.alloc() : {kind}3>" for x, kind in TILE.findall(tiles)]
+    return "\n".join(lines)

@@ -252,10 +252,16 @@ class Vulkan(Device):
         """Both buffers are bound to storage."""
         inputs = self._device.create_buffer_with_data(data=data, usage="STORAGE")
         outputs = self._device.create_buffer(size=size, usage="STORAGE|COPY_SRC")
-        return self._ran(pipeline, (inputs, outputs), groups)
+        return self._ran(pipeline, (inputs, outputs), (groups,))[1]
 
-    def _ran(self, pipeline: Any, buffers: Sequence[Any], groups: int) -> bytes:
-        """The second buffer after a run over all of them."""
+    def _ran(
+        self,
+        pipeline: Any,
+        buffers: Sequence[Any],
+        groups: Sequence[int],
+        read: Sequence[int] = (1,),
+    ) -> dict[int, bytes]:
+        """The buffers of these numbers after a run over all of them."""
         group = self._device.create_bind_group(
             layout=pipeline.get_bind_group_layout(0),
             entries=[
@@ -267,10 +273,10 @@ class Vulkan(Device):
         work = encoder.begin_compute_pass()
         work.set_pipeline(pipeline)
         work.set_bind_group(0, group)
-        work.dispatch_workgroups(groups)
+        work.dispatch_workgroups(*groups)
         work.end()
         self._device.queue.submit([encoder.finish()])
-        return bytes(self._device.queue.read_buffer(buffers[1]))
+        return {k: bytes(self._device.queue.read_buffer(buffers[k])) for k in read}
 
     def copied(self, pipeline: Any, buffers: Sequence[bytes], groups: int) -> bytes:
         """Run over a source, a destination and, where there are sizes, a uniform buffer of these; the destination after
@@ -280,7 +286,17 @@ class Vulkan(Device):
             self._device.create_buffer_with_data(data=data, usage=usage)
             for data, usage in zip(buffers, usages, strict=False)
         ]
-        return self._ran(pipeline, made, groups)
+        return self._ran(pipeline, made, (groups,))[1]
+
+    def launched(
+        self, pipeline: Any, buffers: Sequence[bytes], groups: Sequence[int]
+    ) -> list[bytes]:
+        """Run over buffers in storage, of bindings 0, 1 ..; all of them after it."""
+        made = [
+            self._device.create_buffer_with_data(data=data, usage="STORAGE|COPY_SRC")
+            for data in buffers
+        ]
+        return [*self._ran(pipeline, made, groups, range(len(made))).values()]
 
 
 def opened(target: str, package: str, drivers: str, make: Callable[[], Device]) -> Device:
