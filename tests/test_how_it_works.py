@@ -76,6 +76,7 @@ QUESTIONS = {
     "the rule for an operation's bounds": lambda m: OPS["add"].bounds.__module__ == m.__name__,
     "the node type of programs": lambda m: type(var("i")).__module__ == m.__name__,
     "the spelling of a language, here Rust": spells("rust", "not"),
+    "PTX and SPIR-V of MLIR": defines("ptx", "spirv"),
     "a toolchain, here Rust's": lambda m: type(toolchain("rust")).__module__ == m.__name__,
     "an option of generate()": lambda m: (
         generate.__module__ == m.__name__ and names_its_parameters(generate)

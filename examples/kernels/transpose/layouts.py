@@ -28,3 +28,9 @@ tile = GroupBy([T, T]).OrderBy(optimal_swizzle(rows, columns, element_bytes=4))
 small_A, small_B = tiled(32)
 small_elements = GroupBy([32, 32])
 small_work = Row(2, 16, 32)
+
+# Through shared memory again, element by element, in kernel.mlir.j2: blocks of 32 x 8 threads.
+small_rows = hardware.blocked((1, 1), (1, 32), (32, 1))
+small_columns = hardware.blocked((1, 1), (32, 1), (1, 32))
+small_tile = GroupBy([32, 32]).OrderBy(optimal_swizzle(small_rows, small_columns, element_bytes=4))
+small_steps = Row(4, 8, 32)
