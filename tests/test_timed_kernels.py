@@ -1,6 +1,7 @@
 """benchmarks/gpu/kernels: programs that are right in host form, rows that say what was measured, and what
 may not stand in a kernel of ours."""
 
+import dataclasses
 import importlib.machinery
 import importlib.util
 import json
@@ -27,6 +28,7 @@ MODULES = (
     "stencils",
     "copies",
     "gemm",
+    "table_v",
 )
 
 # Small sizes of each part, and the options that they need.
@@ -35,6 +37,7 @@ SMALL = {
     "needleman_wunsch": ("alignment", (64, 192), {}),
     "lud": ("factorization", (128,), {}),
     "stencils": ("stencils", (40,), {}),
+    "table_v": ("table_v", (64,), {}),
 }
 
 
@@ -79,11 +82,17 @@ def machine_of(parts, fake, found, folder):
     return machine
 
 
+def as_host_code(experiment):
+    """Without the ways in MLIR, which tests/test_mlir_gpu.py runs."""
+    ways = tuple(way for way in experiment.ways if not way.name.startswith("mlir"))
+    return dataclasses.replace(experiment, ways=ways)
+
+
 @pytest.mark.deep
 @pytest.mark.parametrize("part", SMALL)
 def test_every_way_is_right_and_has_a_row(part, parts, fake, tmp_path):
     module, sizes, told = SMALL[part]
-    found = list(parts[module].experiments(sizes, **told))
+    found = [as_host_code(one) for one in parts[module].experiments(sizes, **told)]
     machine = machine_of(parts, fake, found, tmp_path)
     for one in found:
         rows = parts["measured"].rows_of(machine, one, 1e9, 2, True)
@@ -135,8 +144,6 @@ def test_kernels_of_copies_have_the_names_that_are_launched(parts, tmp_path):
 
 
 def test_what_is_wrong_gets_no_row(parts, fake, tmp_path):
-    import dataclasses
-
     (one, *_) = parts["transposition"].experiments((64,))
     way = dataclasses.replace(one.ways[-1], kind="")  # a copy, compared with the transpose
     one = dataclasses.replace(one, ways=(way,))
@@ -207,6 +214,28 @@ def test_the_transposition_has_no_loop_to_a_run_time_bound(parts):
     assert "blockDim" not in text and "gridDim" not in text
     assert set(re.findall(r"for \(int k = 0; k < (\w+); \+\+k\)", text)) == {"2", "8"}
     assert text.count("for (") == 3
+
+
+@pytest.mark.slow
+def test_nvcc_and_mlir_compile_the_same_transposes(parts, toolchain_of, tmp_path):
+    """Under the same layouts, and PTX that is there is taken as it is."""
+    toolchain_of("mlir")
+    (one,) = parts["table_v"].experiments((64,), ptx=tmp_path / "ptx")
+    steps = {way.name: way.steps[0] for way in one.ways if way.name[:4] in ("nvcc", "mlir")}
+    assert len(steps) == 8
+    for kind in ("naive", "coalesced", "padded", "swizzled"):
+        ours, theirs = steps[f"mlir_{kind}"], steps[f"nvcc_{kind}"]
+        assert (ours.grid, ours.block, ours.kernel) == (theirs.grid, theirs.block, theirs.kernel)
+        assert len(ours.arguments) == 12
+        if kind != "padded":
+            continue
+        assert "__shared__ float tile[1055];" in theirs.source.text()
+        made = ours.source.text()
+        assert "[4220];" in made and made.count(".visible .entry") == 2
+        (kept,) = (tmp_path / "ptx").glob(f"{ours.source.name}.ptx")
+        kept.write_text("as it is")
+        assert ours.source.text() == "as it is"
+        kept.unlink()
 
 
 @pytest.mark.slow

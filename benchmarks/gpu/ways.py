@@ -51,6 +51,11 @@ class Source:
         """Whether it is a template."""
         return self.path.suffix == ".j2"
 
+    @property
+    def suffix(self) -> str:
+        """Of the file that nvcc is given."""
+        return ".cu"
+
     def text(self) -> str:
         """The CUDA C."""
         head = "".join(f"#define {name} {value}\n" for name, value in self.defines)
@@ -98,7 +103,7 @@ class Built:
 
 def build(source: Source, folder: Path) -> Built:
     """Renders and compiles a source into a folder. Exits with nvcc's message."""
-    text, cubin = folder / f"{source.name}.cu", folder / f"{source.name}.cubin"
+    text, cubin = folder / f"{source.name}{source.suffix}", folder / f"{source.name}.cubin"
     text.write_text(source.text())
     command = [
         "nvcc",
