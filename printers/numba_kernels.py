@@ -6,12 +6,11 @@ import importlib
 import types
 from typing import Any
 
-from lego_emit.emit.kernel_language import KernelLanguage, Wrap
+from lego_emit.emit.kernel_language import Ask, KernelLanguage, Wrap
 
 
 class NumbaKernels(KernelLanguage):
-    """What @numba.njit and @numba.cuda.jit make, and the kernels of CUDA's simulator. Launches are not
-    asked: other functions that are compiled call the same object."""
+    """What @numba.njit and @numba.cuda.jit make, and the kernels of CUDA's simulator."""
 
     name, target = "numba", "python"
     natural = ("grid", "gridsize")
@@ -21,7 +20,7 @@ class NumbaKernels(KernelLanguage):
     def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
         """The function of a dispatcher, or of a simulated kernel."""
         kind = type(given)
-        if kind.__module__.partition(".")[0] not in ("numba", "numba_cuda"):
+        if not _is_numba(kind):
             return None
         function = getattr(given, "py_func", None) or getattr(given, "fn", None)
         if not isinstance(function, types.FunctionType):
@@ -42,3 +41,30 @@ class NumbaKernels(KernelLanguage):
             return again
 
         return function, wrap
+
+    def asking(self, kernel: Any, ask: Ask) -> Any:
+        """The kernel, in a class of its own: calls of Python ask, and those of compiled functions, which read the
+        function within, do not. A device function is called by kernels alone."""
+        kind = type(kernel)
+        device = getattr(kernel, "_device", False) or getattr(kernel, "targetoptions", {}).get(
+            "device"
+        )
+        if not ask or not _is_numba(kind) or device:
+            return kernel
+        name = "call" if hasattr(kind, "call") else "__call__"  # of a CUDA kernel with its grid
+        launch = getattr(kind, name)
+
+        def asked(own: Any, *given: Any, **named: Any) -> Any:
+            if name == "call":
+                ask(given[0], {}, 3)
+            else:
+                ask(given, named, 2)
+            return launch(own, *given, **named)
+
+        own = {name: asked, "__module__": kind.__module__, "_reduce_class": lambda own: kind}
+        kernel.__class__ = type(kind)(kind.__name__, (kind,), own)
+        return kernel
+
+
+def _is_numba(kind: type) -> bool:
+    return kind.__module__.partition(".")[0] in ("numba", "numba_cuda")

@@ -1,18 +1,30 @@
 """Plain functions under lego_emit.jit: on integers, and on NumPy's arrays."""
 
-from lego_emit.emit.kernel_language import KernelLanguage
+import functools
+import types
+from typing import Any
+
+from lego_emit.emit.kernel_language import Ask, KernelLanguage
 
 
 class PythonKernels(KernelLanguage):
     """Plain functions, called with integers."""
 
     name = target = "python"
-    calls = True
+
+    def asking(self, kernel: types.FunctionType, ask: Ask) -> types.FunctionType:
+        """A function around it."""
+
+        @functools.wraps(kernel)
+        def called(*arguments: Any, **named: Any) -> Any:
+            ask(arguments, named, 2)
+            return kernel(*arguments, **named)
+
+        return called  # type: ignore[return-value]
 
 
-class NumpyKernels(KernelLanguage):
+class NumpyKernels(PythonKernels):
     """Plain functions, called with NumPy's arrays."""
 
     name = target = "numpy"
     aliases = {"np": "numpy"}
-    calls = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from lego_emit.emit.kernel_language import KernelLanguage, Wrap
+from lego_emit.emit.kernel_language import Ask, KernelLanguage, Wrap
 
 
 class TritonKernels(KernelLanguage):
@@ -53,6 +53,17 @@ class TritonKernels(KernelLanguage):
             return given
 
         return inner.fn, wrap
+
+    def asking(self, kernel: Any, ask: Ask) -> Any:
+        """The kernel, whose run() asks; not that of a function which @triton.jit is to read."""
+        if callable(run := getattr(kernel, "run", None)):
+
+            def asked(*arguments: Any, **named: Any) -> Any:
+                ask(arguments, named, 3)
+                return run(*arguments, **named)
+
+            kernel.run = asked
+        return kernel
 
 
 def _jitted(old: Any, made: types.FunctionType) -> Any:

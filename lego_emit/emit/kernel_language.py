@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 Wrap = Callable[[types.FunctionType], Any]
+Ask = Callable[..., None]
 
 
 class KernelLanguage:
@@ -15,9 +16,8 @@ class KernelLanguage:
     name: as jit(target=..) takes it. target: the printer of its index expressions. index_type: where
     none is said; None leaves it to the printer. aliases: the modules that printed text names, by the
     name that it has there. multiple: the statement that says of a name that a number divides it, or
-    "". natural: the functions of the language whose results are at least 0. calls: whether a kernel
-    is launched by a call of the function that jit() returns. package: of the language's own functions; pure: those
-    that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
+    "". natural: the functions of the language whose results are at least 0. package: of the language's own functions;
+    pure: those that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
     """
 
     name: str
@@ -26,7 +26,6 @@ class KernelLanguage:
     aliases: Mapping[str, str] = {}
     multiple = ""
     natural: tuple[str, ...] = ()
-    calls = False
     pure: tuple[str, ...] = ()
     package = ""
     calls_by_value = False
@@ -35,6 +34,12 @@ class KernelLanguage:
         """(the plain function of what the language's decorator made, what makes the like of another
         function); None of all else."""
         return None
+
+    def asking(self, kernel: Any, ask: Ask) -> Any:
+        """A kernel like this one whose launches first call ask(arguments, named, depth): the positional
+        arguments, those by name, and how many frames the launch is above ask's own. The kernel itself, as
+        here, has launches that nobody is asked about; `ask` is false where there is nothing to ask."""
+        return kernel
 
     def is_constant(self, annotation: str) -> bool:
         """Whether a parameter with this annotation, "" where it has none, keeps its value: conditions

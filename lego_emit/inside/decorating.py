@@ -128,7 +128,9 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
         inner = function_of(source, text)
         result = wrap(inner)
     info = Rewritten(text, made.assumptions, made.layouts, told.unchecked)
-    return _told(result, info, told, language.calls)
+    result = language.asking(result, told)
+    result.lego = info
+    return result
 
 
 def _itself(made: types.FunctionType) -> Any:
@@ -174,28 +176,33 @@ class _Launch:
         name: str,
     ):
         self.outer, self.signature, self.checks, self.name = outer, signature, checks, name
-        self.depth = 3  # of frames up to the launch
         own = {*signature.parameters, *FUNCTIONS}
         known = [text for text, asked in said.items() if asked and _names_in(text) <= own]
         self.unchecked = tuple(text for text in said if text not in known)
         self._fine: set[tuple[Any, ...]] = set()  # arguments for which all holds
         self._asked = {text: compile(text, "<assume>", "eval") for text in known}
+        if checks == "off":
+            self._asked.clear()
+        self._names = sorted(
+            {name for text in self._asked for name in _names_in(text)} - {*FUNCTIONS}
+        )
+        kinds = {p.kind for p in signature.parameters.values()}
+        self._plain = kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD}
 
-    def __call__(self, arguments: Sequence[Any], named: Mapping[str, Any]) -> None:
-        """Raises StaleLayoutError or AssumptionError."""
+    def __bool__(self) -> bool:
+        return bool(self._asked) or self.outer.is_watched
+
+    def __call__(self, arguments: Sequence[Any], named: Mapping[str, Any], depth: int) -> None:
+        """Raises StaleLayoutError or AssumptionError. depth: how many frames above this one the launch is."""
         if (text := self.outer.changed()) is not None:
             raise StaleLayoutError(
                 f"{self.name}: {text} has changed since the kernel was decorated; decorate it again behind the change"
             )
-        if self.checks == "off" or not self._asked:
+        if not self._asked:
             return
-        own = {k: v for k, v in named.items() if k in self.signature.parameters}
-        try:
-            given = self.signature.bind_partial(*arguments, **own)
-        except TypeError:
+        if (found := self._given(arguments, named)) is None:
             return  # the launch itself says what is wrong
-        given.apply_defaults()
-        values = {k: _number(v) for k, v in given.arguments.items()}
+        values = {name: _number(found[name]) for name in self._names if name in found}
         if (key := (*values.values(),)) in self._fine:
             return
         for text, code in self._asked.items():
@@ -213,10 +220,25 @@ class _Launch:
                     from ..errors import AssumptionError
 
                     raise AssumptionError(message)
-                warnings.warn(message, LegoWarning, stacklevel=self.depth)
+                warnings.warn(message, LegoWarning, stacklevel=depth + 1)
                 return
         if len(self._fine) < REMEMBERED:
             self._fine.add(key)
+
+    def _given(
+        self, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Mapping[str, Any] | None:
+        """The arguments by name; None where these cannot be the function's."""
+        parameters = self.signature.parameters
+        if len(arguments) == len(parameters) and self._plain:
+            return dict(zip(parameters, arguments, strict=True))
+        own = {k: v for k, v in named.items() if k in parameters}
+        try:
+            given = self.signature.bind_partial(*arguments, **own)
+        except TypeError:
+            return None
+        given.apply_defaults()
+        return given.arguments
 
 
 def _names_in(text: str) -> set[str]:
@@ -229,6 +251,8 @@ def _names_in(text: str) -> set[str]:
 
 def _number(value: Any) -> int | None:
     """An argument as assumptions speak of it: an integer, or the address of an array's memory."""
+    if type(value) is int:
+        return value
     if isinstance(value, numbers.Integral):
         return int(value)
     if hasattr(value, "data_ptr"):
@@ -237,29 +261,3 @@ def _number(value: Any) -> int | None:
         if hasattr(value, kind):
             return getattr(value, kind)["data"][0]
     return None
-
-
-def _told(kernel: Any, info: Rewritten, launch: _Launch, calls: bool) -> Any:
-    """A kernel with its `lego`, whose launches are asked first. calls: whether a function is launched by a call."""
-    if isinstance(kernel, types.FunctionType):
-        if not calls:  # a decorator of the kernel's language reads its text
-            kernel.lego = info  # type: ignore[attr-defined]
-            return kernel
-
-        @functools.wraps(kernel)
-        def called(*arguments: Any, **named: Any) -> Any:
-            launch(arguments, named)
-            return kernel(*arguments, **named)
-
-        called.lego = info  # type: ignore[attr-defined]
-        return called
-    if callable(run := getattr(kernel, "run", None)):
-        launch.depth = 4
-
-        def asked(*arguments: Any, **named: Any) -> Any:
-            launch(arguments, named)
-            return run(*arguments, **named)
-
-        kernel.run = asked
-    kernel.lego = info
-    return kernel

@@ -24,6 +24,7 @@ class Outer:
         """own: the names of the function's own."""
         self.function, self.own = function, own
         self.taken: dict[str, Any] = {}
+        self._nodes: dict[str, ast.expr] = {}  # of what was taken
         self._read: dict[
             str, tuple[Callable[[], Any], Any]
         ] = {}  # what functions read, by its name
@@ -60,7 +61,8 @@ class Outer:
 
     def take(self, node: ast.expr, value: Any) -> Any:
         """The value, which a rewritten text rests on from now on."""
-        self.taken[ast.unparse(node)] = _frozen(value)
+        self.taken[text := ast.unparse(node)] = _frozen(value)
+        self._nodes[text] = node
         self.watch(value)
         return value
 
@@ -103,10 +105,15 @@ class Outer:
     def _note(self, label: str, read: Callable[[], Any]) -> None:
         self._read[label] = read, _frozen(read())
 
+    @property
+    def is_watched(self) -> bool:
+        """Whether anything was taken that may change."""
+        return bool(self.taken or self._read)
+
     def changed(self) -> str | None:
         """The name of something that is another value now than it was, or None."""
         for text, was in self.taken.items():
-            if _frozen(self.value(ast.parse(text, mode="eval").body)) != was:
+            if _frozen(self.value(self._nodes[text])) != was:
                 return text
         for label, (read, was) in self._read.items():
             if _frozen(read()) != was:

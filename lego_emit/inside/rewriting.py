@@ -406,7 +406,8 @@ class Rewriter(Expressions):
 
     def _learn(self, name: str, value: ast.expr) -> None:
         """What is known of a name that has a value from now on."""
-        if isinstance(value, ast.Call) and name not in self.moved | self.shared:
+        unsaid = self.moved | self.shared | {*self.kernel.printer.reserved}
+        if isinstance(value, ast.Call) and name not in unsaid:
             found = self.outer.value(value.func)
             natural = ast.unparse(value.func).rpartition(".")[2] in self.language.natural
             if natural and found is not MISSING and comes_from(found, (self.language.package,)):

@@ -1,6 +1,8 @@
 """Kernels of Numba: for the CPU, and in the simulator of CUDA."""
 
 import os
+import pickle
+import warnings
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before Numba is imported
 
@@ -9,7 +11,8 @@ import numpy as np
 from numba import cuda
 
 import lego_emit
-from lego_emit import Col, GenP, GroupBy, Row, TileBy
+from lego_emit import Col, GenP, GroupBy, LegoWarning, Row, TileBy
+from lego_emit.errors import AssumptionError, StaleLayoutError
 
 
 @lego_emit.jit
@@ -76,6 +79,72 @@ def matmul(a, b, c, M, N, K):
     c[C[p, q, i, j]] = total
 
 
+ORDER = Col(4, 6)
+
+
+@lego_emit.jit(checks="raise")
+@numba.njit
+def in_tiles(x, M, N, i):
+    L = TileBy([M // 4, N], [4, 1]).OrderBy(Row(M, N))
+    return x[L[0, 0, i, 0]] + x[ORDER[i, 0]]
+
+
+@numba.njit
+def calls(x, M, N, i):
+    return in_tiles(x, M, N, i)
+
+
+@numba.njit
+def takes(function, x):
+    return function(x, 8, 6, 1)
+
+
+@lego_emit.jit
+@cuda.jit(device=True)
+def at(x, M, N, i):
+    lego_emit.assume(M % 4 == 0)
+    return x[Row(M, N)[i, 0]]
+
+
+@lego_emit.jit
+@cuda.jit
+def first_column(x, y, M, N):
+    lego_emit.assume(M % 4 == 0)
+    y[cuda.grid(1)] = at(x, M, N, cuda.grid(1))
+
+
+def launches():
+    """What launches are asked, and which are."""
+    global ORDER
+    x, y = np.arange(48), np.zeros(8, int)
+    again = pickle.loads(pickle.dumps(in_tiles))
+    yield (
+        "calls",
+        [f(x, 8, 6, 1) for f in (in_tiles, calls, again)] == [7] * 3 and takes(in_tiles, x) == 7,
+    )
+    try:
+        in_tiles(x, 7, 6, 1)
+    except AssumptionError as error:
+        yield "raises", str(error) == "in_tiles assumes M % 4 == 0, and M = 7"
+    calls(x, 7, 6, 1)  # a call of a compiled function, which nobody asks
+    first_column[1, 8](x, y, 8, 6)
+    yield "device", y.tolist() == [*range(0, 48, 6)]
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        first_column[1, 7](x, y, 7, 6)
+    found = [w for w in found if issubclass(w.category, LegoWarning)]
+    yield (
+        "warns",
+        [(w.filename, str(w.message).partition(" a")[0]) for w in found]
+        == [(__file__, "first_column")],
+    )
+    ORDER = Row(4, 6)
+    try:
+        in_tiles(x, 8, 6, 1)
+    except StaleLayoutError as error:
+        yield "stale", "ORDER has changed" in str(error)
+
+
 def main() -> None:
     rng = np.random.default_rng(1)
     x = rng.random((5, 7), np.float32)
@@ -93,6 +162,8 @@ def main() -> None:
     c = np.zeros(128, np.float32)
     matmul[(1, 2), (8, 8)](a.ravel(), b.ravel(), c, 16, 8, 24)
     print("matmul", np.allclose(c.reshape(16, 8), a @ b, rtol=1e-5))
+    for name, right in launches():
+        print(name, right)
 
 
 if __name__ == "__main__":
