@@ -390,9 +390,9 @@ def test_program_ids_in_groups():
         p, q = catalogue["triton.grouped"](rows, columns, group).inv(t)
         return p, q
 
-    for rows in range(1, 6):
-        for columns in range(1, 6):
-            for group in range(1, 5):
+    for rows in range(1, 10):
+        for columns in range(1, 10):
+            for group in range(1, 10):
                 layout = catalogue["triton.grouped"](rows, columns, group)
                 for t in range(rows * columns):
                     assert place(rows, columns, group, t) == layout.inv(t)

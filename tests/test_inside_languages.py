@@ -36,6 +36,21 @@ halves = dict.fromkeys("abc", "*fp16")
 told("matmul", ptx(kernels.matmul, dict(sizes, TA=False, TB=False), halves))
 given = dict(a_pointers="*i64", b_pointers="*i64", c_pointers="*i64", sizes="*i32")
 told("grouped", ptx(kernels.grouped_gemm, dict(BM=128, BN=128, BK=64), given))
+import unsaid  # the same file without assume()
+told("unsaid", ptx(unsaid.grouped_gemm, dict(BM=128, BN=128, BK=64), given))
+"""
+
+# What Numba keeps of a function whose layout is another module's.
+CACHED = """
+import numba, numpy, shapes
+import lego_emit
+
+@lego_emit.jit
+@numba.njit(cache=True)
+def first_column(x):
+    return x[shapes.A[1, 0]]
+
+print(first_column(numpy.arange(24)), sum(first_column.stats.cache_hits.values()))
 """
 
 
@@ -61,6 +76,10 @@ def test_triton_s_kernels_are_right(triton):
 @pytest.mark.deep
 def test_triton_compiles_wide_loads_and_names_the_user_s_lines(triton, tmp_path):
     (tmp_path / "compile.py").write_text(COMPILE.format(here=str(HERE)))
+    kernels = (HERE / "triton_kernels.py").read_text()
+    begin = kernels.index("        lego_emit.assume(\n            M % 16 == 0")
+    end = kernels.index("        A = TileBy", begin)
+    (tmp_path / "unsaid.py").write_text(kernels[:begin] + kernels[end:])
     found = run(tmp_path / "compile.py", TRITON_CACHE_DIR=str(tmp_path / "cache"))
     told = {
         name: (int(wide), int(narrow), file, int(first), int(last))
@@ -73,12 +92,13 @@ def test_triton_compiles_wide_loads_and_names_the_user_s_lines(triton, tmp_path)
         assert Path(file) == HERE / "triton_kernels.py"
         begin = next(k for k, line in enumerate(lines, 1) if line.startswith(f"def {name}"))
         assert begin <= first <= last < begin + 40
+    assert told["unsaid"][:2] == (0, 64)
 
 
 @pytest.mark.slow
 def test_numba_s_kernels_are_right():
     found = run(HERE / "numba_kernels.py")
-    names = "by_columns in_parallel add transpose matmul calls raises device warns stale"
+    names = "by_columns in_parallel add transpose matmul calls raises device warns line stale"
     assert found == [f"{name} True" for name in names.split()]
 
 
@@ -89,3 +109,38 @@ def test_the_text_of_a_kernel_is_the_docs(triton):
         "-c", text, PYTHONPATH=os.pathsep.join([str(HERE), *sys.path]), TRITON_INTERPRET="1"
     )
     assert found[-2] == (HERE / "triton_matmul.txt").read_text().rstrip("\n")
+
+
+@pytest.mark.slow
+def test_triton_s_autotune_and_lines(triton):
+    found = run(HERE / "triton_cases.py")
+    assert found == [
+        "tuned_below [True, True]", "autotuner True True", "tuned_above [True, True]", "autotuner True True",
+        "line True",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+def test_triton_s_compiler_takes_other_names_and_places_errors(triton, tmp_path):
+    found = run(HERE / "triton_names.py", TRITON_CACHE_DIR=str(tmp_path))
+    assert found == ["other_name 2 True", "own_name 2 True", "line True True"]
+
+
+@pytest.mark.slow
+def test_a_cell_of_ipython():
+    pytest.importorskip("IPython")
+    assert run(HERE / "ipython_cell.py") == ["15 0", "8 raise ValueError(N * i + j)"]
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+def test_numba_keeps_no_code_of_another_layout(tmp_path):
+    pytest.importorskip("numba")
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(CACHED)
+    shapes = tmp_path / "shapes.py"
+    for layout, wanted in (("Row", "6 0"), ("Row", "6 1"), ("Col", "1 0"), ("Row", "6 1")):
+        shapes.write_text(f"from lego_emit import {layout}\nA = {layout}(4, 6)\n")
+        found = run("-B", kernel, LEGO_EMIT_CACHE=str(tmp_path / "cache"))
+        assert found == [wanted], layout

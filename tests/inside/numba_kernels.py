@@ -3,6 +3,7 @@
 import os
 import pickle
 import warnings
+from pathlib import Path
 
 os.environ["NUMBA_ENABLE_CUDASIM"] = "1"  # before Numba is imported
 
@@ -113,6 +114,16 @@ def first_column(x, y, M, N):
     y[cuda.grid(1)] = at(x, M, N, cuda.grid(1))
 
 
+@lego_emit.jit
+@numba.njit
+def wrong(x, M, N):
+    L = Row(
+        M,
+        N,
+    )
+    return x[L[0, 0]] + "text"  # wrong
+
+
 def launches():
     """What launches are asked, and which are."""
     global ORDER
@@ -138,6 +149,15 @@ def launches():
         [(w.filename, str(w.message).partition(" a")[0]) for w in found]
         == [(__file__, "first_column")],
     )
+    try:
+        wrong(x, 8, 6)
+    except numba.TypingError as error:
+        (line,) = (
+            k
+            for k, one in enumerate(Path(__file__).read_text().splitlines(), 1)
+            if one.endswith("# wrong")
+        )
+        yield "line", f'numba_kernels.py", line {line}:' in str(error)
     ORDER = Row(4, 6)
     try:
         in_tiles(x, 8, 6, 1)

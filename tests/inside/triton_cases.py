@@ -1,0 +1,85 @@
+"""Kernels under autotune and over it, and the line of a kernel's error, in Triton's interpreter."""
+
+import os
+import traceback
+from pathlib import Path
+
+os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
+
+import numpy as np
+import triton
+import triton.language as tl
+
+import lego_emit
+from lego_emit import Row
+
+configs = [triton.Config({"B": 4}), triton.Config({"B": 8})]
+
+
+@lego_emit.jit
+@triton.autotune(configs, key=["n"])
+@triton.jit
+def tuned_below(x, y, n, B: tl.constexpr):
+    L = Row(n // B, B)
+    p = tl.program_id(0)
+    tl.store(y + L[p, :], 2 * tl.load(x + L[p, :]))
+
+
+@triton.autotune(configs, key=["n"])
+@lego_emit.jit
+@triton.jit
+def tuned_above(x, y, n, B: tl.constexpr):
+    L = Row(n // B, B)
+    p = tl.program_id(0)
+    tl.store(y + L[p, :], 2 * tl.load(x + L[p, :]))
+
+
+@lego_emit.jit
+@triton.jit
+def wrong(x, y, M, N: tl.constexpr):
+    L = Row(
+        M,
+        N,
+    )
+    p = tl.program_id(0)
+    tl.store(y + L[p, :], tl.load(x + L[p, :]) + "text")  # wrong
+
+
+def line_of_error() -> bool:
+    """Whether the kernel's own error is placed where it stands in this file."""
+    lines = Path(__file__).read_text().splitlines()
+    line = next(k for k, one in enumerate(lines, 1) if one.endswith("# wrong"))
+    try:
+        launch(wrong, (1,), np.zeros(8, np.float32), 1, 8)
+    except Exception as error:
+        chain = [error]
+        while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None:
+            chain.append(cause)
+        frames = [f for one in chain for f in traceback.extract_tb(one.__traceback__)]
+        return line in [f.lineno for f in frames if Path(f.filename).name == Path(__file__).name]
+    return False
+
+
+def launch(kernel, grid, x, *sizes, **constants):
+    from lego_emit.targets.triton import Tensor
+
+    y = np.zeros_like(x)
+    kernel[grid](Tensor(x), Tensor(y), *sizes, **constants)
+    return y
+
+
+def main() -> None:
+    x = np.arange(32, dtype=np.float32)
+    for kernel in (tuned_below, tuned_above):
+        inner = kernel.fn
+        print(
+            inner.fn.__name__,
+            [np.array_equal(launch(inner, (32 // b,), x, 32, B=b), 2 * x) for b in (4, 8)],
+        )
+        told = kernel if kernel is tuned_below else inner
+        print("autotuner", kernel.keys == ["n"], "L" in told.lego.layouts)
+    print("line", line_of_error())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""What layouts in Python kernels and on arrays must do: each case, and the tests that hold it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+# By case, the tests of a file each; what is open stands in OPEN.
+CASES = {
+    "1: the Triton examples as decorated kernels, a product in four variants": (
+        "test_inside_languages: test_triton_s_kernels_are_right",
+    ),
+    "2: wide copies for an H100, with what is assumed and without": (
+        "test_inside_languages: test_triton_compiles_wide_loads_and_names_the_user_s_lines",
+    ),
+    "3: the user's file and lines, in PTX and in errors": (
+        "test_inside_languages: test_triton_compiles_wide_loads_and_names_the_user_s_lines",
+        "test_inside_languages: test_triton_s_autotune_and_lines",
+        "test_inside_languages: test_triton_s_compiler_takes_other_names_and_places_errors",
+        "test_inside_languages: test_numba_s_kernels_are_right",
+        "test_inside_languages: test_a_cell_of_ipython",
+        "test_inside: test_lines_keep_their_numbers",
+    ),
+    "4: an index of too few parts": ("test_inside: test_an_error_has_the_place_and_a_caret",),
+    "5: what no layout takes, with a caret": (
+        "test_inside: test_an_error_has_the_place_and_a_caret",
+    ),
+    "6: functions without a source, methods, notebooks": (
+        "test_inside: test_what_cannot_be_rewritten_says_what_to_do",
+        "test_inside: test_methods",
+        "test_inside_languages: test_a_cell_of_ipython",
+    ),
+    "7: layouts from around the kernel, bound anew later": (
+        "test_inside: test_layouts_from_around_the_function",
+        "test_inside: test_a_layout_that_changes_is_told",
+        "test_inside_flow: test_layouts_in_lists_and_dicts_by_constants",
+        "test_inside_flow: test_what_functions_read_is_watched",
+    ),
+    "8: names that change, loops, branches, constants": (
+        "test_inside: test_an_error_has_the_place_and_a_caret",
+        "test_inside: test_choices_of_constants",
+        "test_inside_flow: test_control_flow",
+    ),
+    "9: a function without a layout comes back identical": (
+        "test_inside: test_what_is_no_layout_stays_as_it_is",
+        "test_inside: test_functions_without_a_layout_come_back_identical",
+    ),
+    "10: program numbers in groups": ("test_inside: test_program_ids_in_groups",),
+    "11: autotune over and under; Numba's cache after a change elsewhere": (
+        "test_inside_languages: test_triton_s_autotune_and_lines",
+        "test_inside_languages: test_numba_keeps_no_code_of_another_layout",
+        "test_inside: test_the_files_of_rewritten_functions",
+    ),
+    "12: other names of a module, two shared arrays": (
+        "test_inside_languages: test_triton_s_compiler_takes_other_names_and_places_errors",
+        "test_inside_languages: test_numba_s_kernels_are_right",
+    ),
+    "13: Numba": ("test_inside_languages: test_numba_s_kernels_are_right",),
+    "14: JAX and Pallas": (
+        "test_inside_jax: test_addition",
+        "test_inside_jax: test_transposition_and_its_gradient",
+        "test_inside_jax: test_a_product_of_tiles",
+        "test_inside_jax: test_a_pallas_index_map",
+    ),
+    "15: descriptors": (),
+    "16: arrays of three libraries there and back": (
+        "test_on_arrays: test_arrays_are_moved_as_the_reference_says",
+        "test_on_arrays: test_the_catalogue_moves_arrays",
+        "test_on_arrays: test_elements_may_be_of_any_type",
+        "test_on_arrays: test_jax_traces_layouts",
+        "test_on_arrays: test_torch_moves_tensors",
+    ),
+    "17: PyTorch": (
+        "test_on_arrays: test_torch_moves_tensors",
+        "test_on_arrays: test_torch_moves_tensors_of_a_gpu",
+    ),
+    "18: views, and what fills padding": (
+        "test_on_arrays: test_a_view_is_written_through",
+        "test_on_arrays: test_a_view_of_a_tensor_shares_its_memory",
+        "test_on_arrays: test_arrays_are_moved_as_the_reference_says",
+    ),
+    "19: speed beside what one writes by hand": (
+        "test_inside_cases: test_pack_is_as_fast_as_what_one_writes_by_hand",
+    ),
+    "20: rewriting ahead of time, and how long it takes": (
+        "test_rewrite: test_a_stale_output_is_found",
+    ),
+}
+
+OPEN = {
+    "13": "cuTile",
+    "15": "descriptors",
+    "17": "torch.compile breaks its graph at pack and unpack",
+    "19": "NumPy's rows with a pitch take 1.44 times as long as an assignment, and 1.3 is the most",
+    "20": "rewritten functions are not kept between runs",
+}
+
+
+def functions(file: str) -> dict[str, ast.FunctionDef]:
+    """The tests of a file, by name."""
+    tree = ast.parse((HERE / f"{file}.py").read_text())
+    return {n.name: n for n in tree.body if isinstance(n, ast.FunctionDef)}
+
+
+def test_there_are_twenty():
+    assert [int(case.partition(":")[0]) for case in CASES] == [*range(1, 21)]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_case_has_its_tests(case):
+    assert CASES[case] or case.partition(":")[0] in OPEN
+    for named in CASES[case]:
+        file, name = named.split(": ")
+        assert name in functions(file), named
+
+
+def test_pack_is_as_fast_as_what_one_writes_by_hand():
+    """As the benchmark has measured it."""
+    lines = (HERE.parent / "benchmarks" / "results" / "arrays.md").read_text().splitlines()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line[:1] == "|"]
+    means = [float(row[-1]) for row in rows if row[0] == "geometric mean"]
+    slow = [row[0] for row in rows if row[-1][:1].isdigit() and float(row[-1]) > 1.3]
+    assert len(means) >= 2 and max(means) <= 1.1
+    assert slow == ["rows with a pitch"]
