@@ -57,7 +57,10 @@ CASES = {
         "test_inside_languages: test_triton_s_compiler_takes_other_names_and_places_errors",
         "test_inside_languages: test_numba_s_kernels_are_right",
     ),
-    "13: Numba": ("test_inside_languages: test_numba_s_kernels_are_right",),
+    "13: Numba, and eight puzzles": (
+        "test_inside_languages: test_numba_s_kernels_are_right",
+        "test_puzzles: test_the_puzzles_are_right",
+    ),
     "14: JAX and Pallas": (
         "test_inside_jax: test_addition",
         "test_inside_jax: test_transposition_and_its_gradient",
