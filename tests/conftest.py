@@ -4,6 +4,7 @@ import gc
 import os
 import re
 import shutil
+from collections import Counter
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -28,13 +29,24 @@ def pytest_configure(config):
         config.pluginmanager.register(CpuTimes(path, not hasattr(config, "workerinput")))
 
 
+def later(item):
+    """Whether a test is none of ci/test --quick."""
+    return item.get_closest_marker("slow") or item.get_closest_marker("deep")
+
+
 @pytest.hookimpl(tryfirst=True)  # before marks decide what runs
 def pytest_collection_modifyitems(config, items):
-    """Tests that ask for a toolchain are slow; one worker does those of all golden cases, which share
-    what is lowered. Those marked gpu are skipped, with the reason, where no GPU can be used."""
+    """Tests that ask for a toolchain are slow, as are cases after those that a test's mark quick
+    counts; one worker does those of all golden cases, which share what is lowered. Those marked gpu
+    are skipped, with the reason, where no GPU can be used."""
+    quick = Counter()
     for item in items:
         if not TOOLCHAINS.isdisjoint(item.fixturenames):
             item.add_marker(pytest.mark.slow)
+        elif (mark := item.get_closest_marker("quick")) and not later(item):
+            quick[item.function] += 1
+            if quick[item.function] > mark.args[0]:
+                item.add_marker(pytest.mark.slow)
         if not CASES.isdisjoint(item.fixturenames):
             item.add_marker(golden_lowered)
     marked = [item for item in items if item.get_closest_marker("gpu")]

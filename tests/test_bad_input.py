@@ -182,6 +182,7 @@ MEANT = {("result", "list"), ("named result", "list"), ("result", "dict")}
 
 @pytest.mark.parametrize("value", [*NO_INTEGERS, *OF_SYMPY])
 @pytest.mark.parametrize("place", PLACES)
+@pytest.mark.quick(8)
 def test_what_is_no_integer(place, value):
     kind, call = PLACES[place]
     if value in OF_SYMPY:
@@ -265,6 +266,7 @@ SAID |= {of_too_many_digits: ["outside"], of_chance: [], of_time: ["outside"]}
 @pytest.mark.parametrize("function", SAID, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("size", some_slow([4, 2**40, symbols("n")], [2**40]), ids=str)
 @pytest.mark.parametrize("direction", ["apply", "inv"])
+@pytest.mark.quick(8)
 def test_a_genp_that_cannot_be_called(function, size, direction, monkeypatch):
     if (size, direction) != (4, "apply"):  # the count itself is tried once
         monkeypatch.setattr(ends, "MOST", 2**14)
@@ -675,6 +677,7 @@ def many_branches(a, b, c, d, e, f, g, h, k):
         (lambda i: [x for x in GroupBy([4])], ["line"]),
     ],
 )
+@pytest.mark.quick(8)
 def test_a_function_that_cannot_be_followed(fn, words):
     refused_by_generate(TraceError, *words, fn=fn)
 
@@ -758,6 +761,7 @@ def test_an_interrupt_is_no_error_of_ours():
         lambda i: i >> 64,
     ],
 )
+@pytest.mark.quick(8)
 def test_what_works_as_it_does_on_integers(fn):
     unit = generate(fn, "cpp", assume=["0 <= i", "i < 16"])
     for i in range(16):
@@ -857,6 +861,7 @@ def test_a_size_that_is_not_positive(size):
         (sympy.Symbol("M") < 10**5000, ["about 10**5000"]),
     ],
 )
+@pytest.mark.quick(8)
 def test_an_assumption_that_cannot_be_read(assumption, words):
     refused_by_generate(AssumptionError, *words, fn=tile, assume=[assumption])
 

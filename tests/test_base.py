@@ -199,6 +199,7 @@ def test_a_masked_inverse_says_its_sentinel(base):
 
 
 @pytest.mark.parametrize("named", [*itertools.product((0, 1), repeat=3)])
+@pytest.mark.quick(4)
 def test_every_choice_of_names_is_verified_and_proved(named):
     base = dict(zip(("i", "j", "flat"), named, strict=True))
     layout = GroupBy([4, 6]).OrderBy(Col(4, 6))

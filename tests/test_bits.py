@@ -195,6 +195,7 @@ SWIZZLED_BRICKS = (
         (([2], [[bit(), bit(None)]]), 0),
     ],
 )
+@pytest.mark.quick(4)
 def test_known_counts(wiring, most, width):
     assert check(*wiring, width=width) <= most
 

@@ -277,6 +277,7 @@ def test_an_unchanged_file_keeps_its_time_stamp():
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("place", ["helper.py", "pack/__init__.py", "pack/inner.py"])
+@pytest.mark.quick(4)
 def test_a_module_of_the_project_is_an_input(place, late):
     module = place.removesuffix(".py").replace("/__init__", "").replace("/", ".")
     Path(place).parent.mkdir(exist_ok=True)

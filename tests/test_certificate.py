@@ -461,6 +461,7 @@ LAYOUT, FUNCTION = "certificate is of another layout: ", "certificate is of anot
         pytest.param("open_sizes", "open_sizes", "", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_a_certificate_of_another_subject(tmp_path, monkeypatch, made_of, given, said):
     monkeypatch.chdir(tmp_path)
     Path("l.py").write_text(OTHERS)
@@ -808,6 +809,7 @@ FAULTS = [
         [(language, *rest) for languages, *rest in FAULTS for language in languages.split()], "cpp"
     ),
 )
+@pytest.mark.quick(8)
 def test_a_struct_that_is_wrong_is_refuted_or_refused(language, function, right, wrong):
     unit = generate(function, language, ranges=GROUPED[function])
     body = unit.source

@@ -401,6 +401,7 @@ def changed(text, right, wrong):
 @pytest.mark.parametrize(
     ("language", "function", "right", "wrong"), others_slow(faults(C, RUST, FORTRAN, GLSL), "c")
 )
+@pytest.mark.quick(8)
 def test_a_type_that_is_wrong_is_refuted_or_refused(language, function, right, wrong):
     unit = emitted(language, function)
     text = changed(unit.source, right, wrong)
@@ -410,6 +411,7 @@ def test_a_type_that_is_wrong_is_refuted_or_refused(language, function, right, w
 @pytest.mark.parametrize(
     ("language", "function", "right", "wrong"), others_slow(faults(WRITTEN), "c")
 )
+@pytest.mark.quick(8)
 def test_a_result_that_is_written_wrong_is_refuted_or_refused(language, function, right, wrong):
     unit = emitted(language, function, out=True)
     text = changed(unit.source, right, wrong)
@@ -432,6 +434,7 @@ def test_a_result_that_is_written_wrong_is_refuted_or_refused(language, function
         (square, lambda f: f["parameters"][0].update(type=16), None),
     ],
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_a_certificate_that_states_another_type(function, change, why):
     unit = emitted("c", function)
     data = json.loads(unit.certificate().json)

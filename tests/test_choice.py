@@ -474,6 +474,7 @@ ONE_WAY = GenP([4, 6], lambda i, j: i * j)
         ),
     ],
 )
+@pytest.mark.quick(4)
 def test_what_is_refused(make, said):
     with pytest.raises(LegoError, match=said):
         make()

@@ -445,6 +445,7 @@ BAD = [
 
 
 @pytest.mark.parametrize("case", BAD, ids=[b[0][:60] for b in BAD])
+@pytest.mark.quick(8)
 def test_bad_input_is_one_message_and_no_file(folder, case):
     arguments, *parts = case
     for name, text in BAD_FILES.items():

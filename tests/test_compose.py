@@ -226,6 +226,7 @@ SLICES = [slice(None), slice(1, None), slice(None, -1), slice(None, None, 2), sl
 
 
 @pytest.mark.parametrize("rows, columns", list(product(SLICES, SLICES)))
+@pytest.mark.quick(4)
 def test_slices_are_those_of_numpy(rows, columns):
     layout = TileBy([3, 2], [2, 3])[:, :, :, :].reshape(6, 6)
     view = GroupBy([6, 6]).OrderBy(RegP([3, 2, 2, 3], [0, 2, 1, 3]))

@@ -104,6 +104,7 @@ PAIRS = {
 
 
 @pytest.mark.parametrize("a, b, element_bytes, kind", PAIRS.values(), ids=PAIRS)
+@pytest.mark.quick(4)
 def test_the_kind_of_a_plan(a, b, element_bytes, kind):
     made = checked(a, b, element_bytes)
     assert made.kind == kind and str(made).startswith(f"convert: {kind};")

@@ -108,6 +108,7 @@ def test_quotients_are_of_no_negative_numbers():
 
 
 @pytest.mark.parametrize("name", rest_deep(MEMORIES, 6))
+@pytest.mark.quick(4)
 def test_the_catalogue_to_and_from_rows(name):
     entry = catalogue[name]
     layout = entry(**entry.example)

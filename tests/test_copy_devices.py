@@ -61,6 +61,7 @@ def threads(pair, size):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("target", ["cuda", "wgsl"])
 @pytest.mark.parametrize("name", rest_deep(MEMORIES, 2))
+@pytest.mark.quick(8)
 def test_the_catalogue_to_and_from_rows(name, target, size):
     entry = catalogue[name]
     layout = entry(**entry.example)
@@ -194,6 +195,7 @@ FAULTS = {
 
 @pytest.mark.parametrize("fault", rest_slow(FAULTS, 4))
 @pytest.mark.parametrize("layouts", [(Row(M, N), Col(M, N)), (Row(520, 132), Col(520, 132))])
+@pytest.mark.quick(4)
 def test_planted_faults_are_found(fault, layouts):
     plan, body, _ = threads(layouts, 2)
     wrong = FAULTS[fault](body)

@@ -237,6 +237,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("said", WRONG)
+@pytest.mark.quick(4)
 def test_wrong_input_is_one_message(said):
     with pytest.raises(LegoError, match=said):
         WRONG[said]()

@@ -83,6 +83,7 @@ KNOWN = [case for case in rows.CASES if case.best is not None]
 
 @pytest.mark.parametrize("cost", rest_slow(["ops", "latency"], 15))
 @pytest.mark.parametrize("case", KNOWN, ids=lambda c: f"{c.name} {c.direction}")
+@pytest.mark.quick(4)
 def test_a_units_functions_know_their_cost(case, cost):
     unit = generated(case, cost)
     for function in unit.functions:
@@ -91,6 +92,7 @@ def test_a_units_functions_know_their_cost(case, cost):
 
 
 @pytest.mark.parametrize("case", KNOWN, ids=lambda c: f"{c.name} {c.direction}")
+@pytest.mark.quick(4)
 def test_no_more_operations_than_the_fewest_known(case):
     unit = generated(case, "ops")
     function = unit.functions[case.direction == "inv"]

@@ -323,6 +323,7 @@ def test_a_bijection_of_powers_alone():
     (lambda: catalogue["hilbert.2D"](n, n).apply(1, 2), "n is not known to be a power of two"),
     (lambda: generate(catalogue["hilbert.2D"](n, n), "mlir", assume=POWER), "MLIR has no loop"),
 ])  # fmt: skip
+@pytest.mark.quick(4)
 def test_refuses(call, said):
     with pytest.raises(LegoError, match=re.escape(said)):
         call()

@@ -49,6 +49,7 @@ MATRICES = ["(4,8):(8,1)", "(4,8):(1,4)", "(4,8):(9,1) + 3", "((2,2),8):((8,16),
 
 @pytest.mark.parametrize("source", MATRICES)
 @pytest.mark.parametrize("name", [*RENAMING, *REPEATING])
+@pytest.mark.quick(4)
 def test_a_swizzle_stays(name, source):
     plain = L(source)
     if name in REPEATING and plain.offset:

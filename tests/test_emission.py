@@ -180,6 +180,7 @@ SUBJECTS = {
 @pytest.mark.parametrize("base", [0, 1])
 @pytest.mark.parametrize("name", SUBJECTS)
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.quick(4)
 def test_each_kind_of_definition_is_compared(name, base):
     subject, options = SUBJECTS[name]
     unit = generate(subject, "cpp", base=base, **options)

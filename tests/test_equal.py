@@ -165,6 +165,7 @@ LARGE = {
 @pytest.mark.parametrize("cost", rest_slow(["ops", "latency"]))
 @pytest.mark.parametrize("symbolic", [False, True], ids=["numbers", "symbols"])
 @pytest.mark.parametrize("name", LARGE)
+@pytest.mark.quick(4)
 def test_large_layouts(name, symbolic, cost):
     """The corners and 500 random indices, with the sizes as numbers and as symbols."""
     make, names, numbers = LARGE[name]

@@ -537,6 +537,7 @@ def an_unreduced_leading_digit_is_caught(_):
 
 
 @pytest.mark.parametrize("name", TESTS)
+@pytest.mark.quick(4)
 def test_fact(name):
     TESTS[name](FACTS[name])
 

@@ -82,6 +82,7 @@ SPLIT = [
 
 
 @pytest.mark.parametrize("text", SPLIT)
+@pytest.mark.quick(4)
 def test_digits_are_split_off_where_one_divisor_divides_the_other(text):
     domains = [range(50), range(1, 5), range(1, 4)]
     assert_right(text, "x, N, M", ["x >= 0", "N >= 1", "M >= 1"], domains)
@@ -126,6 +127,7 @@ def test_a_quotient_by_what_is_positive_in_its_branch_only():
     ],
 )
 @pytest.mark.parametrize("assume", [["N < M"], ["M < N"], ["N < M", "i >= 0"]])
+@pytest.mark.quick(4)
 def test_a_quotient_by_a_difference(text, assume):
     domains = [(-70, -51, -7, -1, 0, 1, 6, 49, 50, 51, 60, 99), range(-3, 5), range(-3, 5)]
     assert_right(text, "i, M, N", assume, domains)
@@ -438,6 +440,7 @@ def rest_of(x, d):
     ],
     ids=lambda x: getattr(x, "__name__", ""),
 )
+@pytest.mark.quick(4)
 def test_what_holds_in_a_branch_is_said_of_it_alone(fn, assume, spans, printer):
     """A shared value has another range, sign or divisor in each of two branches, and outside."""
     (made,) = build_program(fn, printer, assume=assume).functions

@@ -110,6 +110,7 @@ def said(text):
 @pytest.mark.parametrize("least", [1, 0])
 @pytest.mark.parametrize("kind", [SIGNED, UNSIGNED], ids=["signed", "unsigned"])
 @pytest.mark.parametrize("conditions", EXACT, ids=", ".join)
+@pytest.mark.quick(4)
 def test_nothing_overflows_and_the_answer_is_the_headers(conditions, kind, least):
     subject = function(conditions, least, kind)
     made = fits([subject], kind, held=True)
@@ -131,6 +132,7 @@ PRODUCTS = [
 @pytest.mark.parametrize("lazy", [True, False])
 @pytest.mark.parametrize("kind", [SIGNED, UNSIGNED], ids=["signed", "unsigned"])
 @pytest.mark.parametrize("conditions", PRODUCTS, ids=", ".join)
+@pytest.mark.quick(4)
 def test_factors_of_a_product_may_be_0(conditions, kind, lazy):
     """The others are then not bounded by it, and nothing is divided by it."""
     subject = function(conditions, 1, kind)

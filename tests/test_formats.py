@@ -22,6 +22,7 @@ IDS = [f"{name}-{'x'.join(map(str, sizes))}" for name, _, sizes in CASES]
 
 
 @pytest.mark.parametrize(("name", "define", "sizes"), rest_slow(CASES, 40), ids=IDS)
+@pytest.mark.quick(4)
 def test_equals_its_definition(name, define, sizes):
     layout, wanted = catalogue[name](*sizes), define(*sizes)
     for index in product(*map(range, layout.dims)):
@@ -227,6 +228,7 @@ def test_hilbert_costs_log_of_the_order(order, most):
 
 
 @pytest.mark.parametrize("tag", libraries.GRAMMAR)
+@pytest.mark.quick(4)
 def test_any_tag_of_onednn(tag):
     axes, cases = libraries.GRAMMAR[tag]
     entry = catalogue[f"onednn.{tag}"]
@@ -251,6 +253,7 @@ def test_inverse_of_every_position(name):
 
 
 @pytest.mark.parametrize("name", rest_slow(libraries.DEFINITIONS, 8))
+@pytest.mark.quick(4)
 def test_with_symbols(name):
     entry = catalogue[name]
     required = [n for n in entry.parameters if "=" not in n]

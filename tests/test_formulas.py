@@ -199,6 +199,7 @@ def test_formulas_in_golden_texts_give_the_golden_tables(target):
 
 
 @pytest.mark.parametrize("target", LANGUAGES)
+@pytest.mark.quick(8)
 def test_every_language_says_the_formula_in_its_notation(target):
     text = {
         "fortran": "32*(i / 4) + 16*(j / 4) + 4*mod(i, 4) + mod(j, 4)",
@@ -325,6 +326,7 @@ def plain(f):
 
 
 @pytest.mark.parametrize("name", rest_deep(CASES, 12))
+@pytest.mark.quick(4)
 def test_plain_is_what_the_comments_say(name):
     case = all_cases()[name]
     options = {"assume": case.options.assume, "index_type": case.options.index_type}

@@ -127,6 +127,7 @@ def test_the_readme_example_says_its_ranges():
 
 
 @pytest.mark.parametrize("given", [(4, 6, 2, 3), (6, 4, 3, 1), (8, 8, 8, 2), (5, 7, 5, 7)])
+@pytest.mark.quick(8)
 def test_the_readme_example_is_right(given, target):
     found = function(index_kernel, target)
     m, n, bm, bn = given
@@ -153,6 +154,7 @@ SMALL = ["M < 2**20", "N < 2**20"]
         ({**SIZES, "M": 1024, "N": 512}, []),
     ],
 )
+@pytest.mark.quick(4)
 def test_more_knowledge_never_costs_operations(sizes, assume):
     found = function(index_kernel, sizes=sizes, assume=assume)
     assert found.op_count <= 6
@@ -424,6 +426,7 @@ def counting():
         (sized, {}),
     ],
 )
+@pytest.mark.quick(4)
 def test_what_is_meant_is_not_told(fn, options):
     """Sizes, constants in capitals, numbers, parameters that are fixed, symbols."""
     assert told(fn, **options) == []
@@ -612,6 +615,7 @@ MULTIPLES = [*range(-48, 49, 4)]
         (["x % 4 == 0", "0 <= x < 40"], 0, "0 <= x < 37"),
     ],
 )
+@pytest.mark.quick(4)
 def test_what_is_divisible_may_be_0_and_negative(text, assume, least, range_text):
     """It says no more than that: of what is no size of a layout the sign stays open."""
     fn = eval(f"lambda x: {text}")

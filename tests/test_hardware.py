@@ -16,6 +16,7 @@ def held(layout, **index):
 
 
 @pytest.mark.parametrize("lane, group, thread", LANES)
+@pytest.mark.quick(4)
 def test_mma(lane, group, thread):
     """PTX ISA, "Matrix Fragments for mma.m16n8k*": groupID is lane >> 2, threadID lane % 4."""
     for bits in (1, 4, 8, 16, 32, 64):
@@ -79,6 +80,7 @@ FRAGMENTS = {
 
 
 @pytest.mark.parametrize(("bits", "k"), FRAGMENTS)
+@pytest.mark.quick(4)
 def test_mma_of_each_type_and_shape(bits, k):
     below, across, down = FRAGMENTS[bits, k]
     a, b = hardware.mma("a", bits, k), hardware.mma("b", bits, k)

@@ -241,6 +241,7 @@ def shift(text):
 
 
 @pytest.mark.parametrize("text", rest_slow(NASTY, 20), ids=range(len(NASTY)))
+@pytest.mark.quick(8)
 def test_texts_in_comments(target, text):
     """One line, no character that a compiler warns of, in the file and in its declarations."""
     layout, kernel, relation = shift(text)

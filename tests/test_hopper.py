@@ -45,6 +45,7 @@ KINDS = [f"{major}_{span}" for major in ("K", "MN") for span in ("SW128", "SW64"
 
 @pytest.mark.parametrize("rows", [64, 128])
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.quick(4)
 def test_the_instruction_reads_what_the_layout_holds(kind, rows, example):
     shared = tile(kind, (128, 64, 2), (1, 0, 2))
     numbers = np.random.default_rng(1).permutation(shared.size).reshape(shared.dims)
@@ -178,6 +179,7 @@ def test_a_template_prints_descriptors_and_coordinates():
         ("{{ A.tensor_map(S).coordinates(1) }}", {}, "takes 4 indices, 1 given"),
     ],
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_a_template_is_told_what_is_wrong(text, options, said):
     with pytest.raises(TemplateError, match=re.escape(said)):
         render(text, **{"target": "cuda", **options}, A=A, S=GOOD)

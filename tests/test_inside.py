@@ -69,6 +69,7 @@ def test_what_is_no_layout_stays_as_it_is():
 @pytest.mark.parametrize(
     "module", ["textwrap", "heapq", "ast", "json.decoder", "string", "tokenize"]
 )
+@pytest.mark.quick(4)
 def test_functions_without_a_layout_come_back_identical(module):
     found = __import__(module, fromlist=["x"])
     functions = [
@@ -257,6 +258,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("case", ERRORS)
+@pytest.mark.quick(4)
 def test_an_error_has_the_place_and_a_caret(case, tmp_path):
     body, message, column = ERRORS[case]
     text = f"""from lego_emit import Col, Row

@@ -127,6 +127,7 @@ FLOW = {
 
 
 @pytest.mark.parametrize("case", FLOW)
+@pytest.mark.quick(4)
 def test_control_flow(case, tmp_path):
     body, refused = FLOW[case]
     wants = "T" in body.replace("True", "").replace("TileBy", "").replace("ValueError", "")
@@ -360,6 +361,7 @@ def width(n):
     ],
     ids=lambda x: x.__name__,
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_what_functions_read_is_watched(kernel, change):
     made = jit(kernel, target="python")
     assert made(4, 2, 3) == kernel(4, 2, 3) == 15

@@ -7,12 +7,19 @@ import pytest
 
 from lego_emit import Col, Row, TileBy, catalogue
 
-jax = pytest.importorskip("jax")
-jnp = jax.numpy
+# JAX takes a second to import: one worker does, with the first test.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("jax")]
 RNG = np.random.default_rng(1)
 
 A, B, C = (TileBy([3, 2], [4, 8]).OrderBy(Row(12, 16)), TileBy([2, 5], [8, 2]).OrderBy(Row(16, 10)),
            TileBy([3, 5], [4, 2]).OrderBy(Row(12, 10)))  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    global jax, jnp
+    jax = pytest.importorskip("jax")
+    jnp = jax.numpy
 
 
 def add(x, y):

@@ -70,6 +70,7 @@ def test_other_packing_is_another_product(example):
     assert np.abs(got - example.product(x, weights, scales)).max() > 1
 
 
+@pytest.mark.slow
 def test_a_tile_size_changes_layouts_alone(example):
     texts = [
         render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **example.given("P N K", *setting))

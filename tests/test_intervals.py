@@ -106,6 +106,7 @@ def test_every_operation_with_a_value_has_a_rule():
 
 
 @pytest.mark.parametrize("op", BINARY)
+@pytest.mark.quick(4)
 def test_two_operands(op):
     compute = OPS[op].value
     near, far = hulls(compute, NEAR), hulls(compute, FAR)

@@ -467,6 +467,7 @@ def few(request, monkeypatch):
 
 
 @pytest.mark.parametrize("name", rest_slow(CASES, 8))
+@pytest.mark.quick(4)
 def test_the_value_is_python_s(name, few):
     fn = written(CASES[name])
     assert branches.rewritten(fn.__code__) is not None
@@ -484,6 +485,7 @@ JOINED = [
 
 
 @pytest.mark.parametrize("name", JOINED)
+@pytest.mark.quick(4)
 def test_one_path_does_for_all(name, monkeypatch):
     """Where all that a function does can be joined, no branch parts the path around it."""
     monkeypatch.setattr(functions, "FEW_PATHS", 1)

@@ -46,6 +46,7 @@ def line(text, target="cuda", **given):
         "{% for k in [] %}{% else %}{}{% endfor %}",
     ],
 )
+@pytest.mark.quick(4)
 def test_what_an_inner_scope_declares_ends_with_it(scope, use):
     text = f"{scope.replace('{}', INNER)}\n"
     with pytest.raises(
@@ -290,6 +291,7 @@ def test_indices_in_one_text_are_parted_outside_of_brackets():
         ("python", "y = {kx: 3, kk: 4}", "kk"),
     ],
 )
+@pytest.mark.quick(8)
 def test_a_name_that_nobody_declared_is_refused(target, before, text):
     name = re.findall(r"kk|\w+s(?=\.)|get\w+|gl_\w+", text)[0]
     said = f"line {before.count(chr(10)) + 2}: {name} in the text .* names {name} %"
@@ -345,6 +347,7 @@ def test_a_name_is_declared_before_and_not_after():
         ("python", "f = {0: lambda a, b: a, (c := 1): {(d := 2), e := 3}}", "a b c d e"),
     ],
 )  # fmt: skip
+@pytest.mark.quick(8)
 def test_names_that_a_kernel_declares_or_its_language_has(target, before, texts):
     for text in texts.split():
         assert text in line(f"{before}\n{{{{ S[index, 0] }}}}", target, index=text)
@@ -423,6 +426,7 @@ def told(text, target, layout):
 
 
 @pytest.mark.parametrize(("target", "text"), DECLARED)
+@pytest.mark.quick(8)
 def test_storage_of_a_layout_with_holes_has_its_physical_size(target, text):
     for layout in (PADDED, Strided((N, 8), (9, 1))):
         assert told(f"\n{text}", target, layout) == [

@@ -53,6 +53,7 @@ def line(text, target="cuda", **given):
         ("{% for k in range(2) %}{{ S[i, k] }};{% endfor %}", "i;i + 4;"),
     ],
 )
+@pytest.mark.quick(4)
 def test_expressions(text, wanted):
     assert line(f"{{% names i, j, p, pm %}}{text}") == wanted
 
@@ -256,6 +257,7 @@ __global__ void k(const float* a, float* b, int M, int N) {
         ("python", "N * (4 * pm + i) + j"),
     ],
 )
+@pytest.mark.quick(8)
 def test_other_languages(target, wanted):
     text = "{% names pm, i, j %}[{{ A[pm, 0, i, j] }}]"
     assert line(text, target, index_type="auto") == f"[{wanted}]"
@@ -319,6 +321,7 @@ def test_other_languages(target, wanted):
         ("{{ L['i'] }}", "needs a constant table, which no kernel's text holds"),
     ],
 )
+@pytest.mark.quick(4)
 def test_what_cannot_be_rendered_is_one_line_with_its_place(text, said):
     with pytest.raises(TemplateError, match=said) as caught:
         line(text, both=lambda i: (i, i))

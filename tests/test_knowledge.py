@@ -139,11 +139,13 @@ def assert_never_worse(seed, drawn=drawn):
 
 
 @pytest.mark.parametrize("seed", rest_slow(range(40), 10))
+@pytest.mark.quick(4)
 def test_more_knowledge_never_makes_the_result_worse(seed):
     assert_never_worse(seed)
 
 
 @pytest.mark.parametrize("seed", rest_slow(range(60), 10))
+@pytest.mark.quick(4)
 def test_relations_between_sizes_never_make_the_result_worse(seed):
     assert_never_worse(seed, related)
 

@@ -62,6 +62,7 @@ def test_enough_is_shown():
 
 
 @pytest.mark.parametrize("key", rest_slow(PROOFS, 15), ids=[p.row for p in PROOFS.values()])
+@pytest.mark.quick(4)
 def test_the_program_of_a_proof_is_right_and_as_long_as_it_says(key, script):
     proof = PROOFS[key]
     assert 0 < len(proof.domain) <= minimal.MOST_VARIABLES

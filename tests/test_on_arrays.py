@@ -125,6 +125,7 @@ Operand.__neg__ = lambda a: Operand(-a._values)  # pyright: ignore
 
 
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n != "table"])
+@pytest.mark.quick(4)
 def test_operators_alone_give_the_positions_of_the_reference(name):
     layout = FAMILIES[name]
     wanted = table_of(layout)
@@ -493,6 +494,7 @@ class Standard(Operand):
 
 @pytest.mark.parametrize("most", (2**16, 4))
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("linear", "broadcast")])
+@pytest.mark.quick(4)
 def test_a_library_of_the_standard_moves_arrays(name, most, monkeypatch):
     monkeypatch.setattr(Owner, "most_tabled", most)
     layout = FAMILIES[name]
@@ -531,6 +533,8 @@ def first_rows(memory, p):
     return memory[BLOCKS[p, 0, 0, :]]
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("jax")
 def test_jax_traces_layouts():
     jax = pytest.importorskip("jax")
     jnp = jax.numpy

@@ -198,6 +198,7 @@ def in_both_arms(i):
     return i % 8 + 1
 
 
+@pytest.mark.slow
 def test_what_holds_on_a_path_holds_there_alone(monkeypatch):
     unit = generate(in_both_arms, "cpp", assume=["i >= 0"])
     assert unit.functions[0].checked[0]
@@ -232,6 +233,7 @@ def test_what_holds_on_a_path_holds_there_alone(monkeypatch):
     ],
 )
 @pytest.mark.parametrize("sign", ["==", "!="])
+@pytest.mark.quick(4)
 def test_a_condition_that_is_decided_later_counts_as_a_number(value, sign):
     """M % 8 == 0 is open when the function asks it, and holds once a layout has M // 8 as a size."""
     space = {"OrderBy": OrderBy, "Row": Row, "value": value}

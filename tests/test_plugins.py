@@ -264,6 +264,7 @@ def test_unknown_names_suggest_the_third_partys(lua):
     assert "'lua'?" in out and ", lua, " in out
 
 
+@pytest.mark.slow
 def test_importing_and_using_other_targets_loads_no_plugin(lua):
     status, out, err = python(
         """

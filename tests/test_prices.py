@@ -38,6 +38,7 @@ def priced(text, assume):
 @pytest.mark.parametrize(
     ("text", "assume", "prices"), rest_slow([pytest.param(*row, id=row[0]) for row in rows()], 20)
 )
+@pytest.mark.quick(4)
 def test_a_program_costs_what_it_did(text, assume, prices):
     assert priced(text, assume) == prices, f"{text}: LEGO_UPDATE_PRICES=1 writes {FILE.name} anew"
 

@@ -156,6 +156,7 @@ EDITS = {
 
 
 @pytest.mark.parametrize("what", EDITS)
+@pytest.mark.quick(4)
 def test_another_text_is_not_proved(what):
     unit = made(rows, "cpp", "uint32")
     text = changed(unit.source, *EDITS[what])

@@ -243,6 +243,7 @@ def examples():
 
 
 @pytest.mark.parametrize("name, module, needed", [*examples()])
+@pytest.mark.quick(4)
 def test_the_example_of_a_name_holds(name, module, needed, monkeypatch):
     monkeypatch.setenv("LEGO_EMIT_TRACEBACK", "")
     text = inspect.getdoc(getattr(module, name)) or ""

@@ -208,6 +208,7 @@ def test_numba_compiles_the_same_text(way):
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("jax")
 def test_jax_compiles_the_same_text():
     jax = pytest.importorskip("jax")
     before = jax.config.jax_enable_x64

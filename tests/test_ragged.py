@@ -200,6 +200,7 @@ def test_equality():
     (lambda: generate(MANY, "numpy"), "is not there in NumPy"),
     (lambda: generate(MANY, "mlir"), "MLIR has no loop"),
 ])  # fmt: skip
+@pytest.mark.quick(4)
 def test_refused(wrong, message):
     with pytest.raises(LegoError, match=message):
         wrong()

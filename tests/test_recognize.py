@@ -93,6 +93,7 @@ def test_a_cropped_axis():
 
 
 @pytest.mark.parametrize("seed", range(8))
+@pytest.mark.quick(4)
 def test_swizzled(seed):
     """Sizes that are no powers of two as well: each position's bits by hand."""
     draw = random.Random(seed)
@@ -219,6 +220,7 @@ FORMULAS = [
 
 
 @pytest.mark.parametrize("function, dims, kind, inverse", FORMULAS)
+@pytest.mark.quick(4)
 def test_formulas(function, dims, kind, inverse):
     table = np.array([function(*map(int, index)) for index in np.ndindex(dims)]).reshape(dims)
     result = found(table, kind)
@@ -357,6 +359,7 @@ def test_what_has_a_bound_is_a_formula(function, text):
 
 
 @pytest.mark.parametrize("name", list(lego_emit.catalogue))
+@pytest.mark.quick(4)
 def test_the_catalogue(name):
     """Every entry from its table alone."""
     layout = lego_emit.catalogue[name](**lego_emit.catalogue[name].example)

@@ -147,6 +147,7 @@ ROWS = {
 
 @pytest.mark.parametrize("cost", rest_slow(["ops", "latency"]))
 @pytest.mark.parametrize("row", ROWS)
+@pytest.mark.quick(4)
 def test_a_row_takes_no_more_than_is_known_to_do(row, cost):
     fn, ends, operations, latency = ROWS[row]
     ranges = {name: (0, end) for name, end in ends.items()}
@@ -170,6 +171,7 @@ def test_a_quotient_that_an_assumption_keeps_from_0_divides():
 @pytest.mark.parametrize("k", [-3, -1, 1, 2])
 @pytest.mark.parametrize("strict", [True, False])
 @pytest.mark.parametrize("off", [-2, -1, 0, 1, 2])
+@pytest.mark.quick(4)
 def test_a_choice_is_the_lesser_or_the_larger_only_where_it_is(k, strict, off):
     """Next to the border that makes it so it stays a choice."""
 

@@ -84,6 +84,7 @@ def printers(kind=sympy.printing.printer.Printer):
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda n: n.__name__)
+@pytest.mark.quick(4)
 def test_no_printer_of_sympy_takes_a_node_for_its_own(node):
     name = node.__name__
     assert not hasattr(sympy, name)
@@ -196,6 +197,7 @@ MEANINGS = {
 
 
 @pytest.mark.parametrize("case", MEANINGS)
+@pytest.mark.quick(4)
 def test_operations_mean_what_they_mean_to_sympy(case):
     e, wanted = MEANINGS[case]
     (found,) = generate(e, "cpp", ranges=SMALL).functions

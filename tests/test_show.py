@@ -609,6 +609,7 @@ def test_show_of_named_coordinates(lego, tmp_path):
         (["a.py:mma", "--color", "lan"], "Did you mean 'lane'"),
     ],
 )
+@pytest.mark.quick(4)
 def test_show_says_what_is_wrong(lego, arguments, message):
     done = lego("show", *arguments)
     assert done.exit_code == 2

@@ -715,6 +715,7 @@ def test_bits_fill_an_unsigned_word(join, bits, index_type, most):
         (lambda z, o: 3 * z + 5, 2), (lambda z, o: z * o, 1), (lambda z, o: z * o + 7, 2),
     ],
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_what_stands_around_an_interleave_leaves_it(join, around, more):
     for bits in (4, 8):
         (plain, one) = (

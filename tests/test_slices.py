@@ -61,6 +61,7 @@ def line(text, target="triton", **given):
         ('{{ T["p, k, :, :"].step(k=1) }};', "BK * M;"),
     ],
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_blocks(text, wanted):
     assert line("x = " * (not text.startswith("{%")) + text, index_type="int32") == (
         "x = " * (not text.startswith("{%")) + wanted

@@ -122,6 +122,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("name", NAMED)
+@pytest.mark.quick(4)
 def test_named(name):
     values, ops, expected = NAMED[name]
     tree = check(values, OPS, 16)
@@ -147,6 +148,7 @@ def test_limit_is_strict():
 
 @pytest.mark.parametrize("price", [OPS, LATENCY], ids=["ops", "latency"])
 @pytest.mark.parametrize("table", ["x // c", "x % c", "(x + 1) // c", "x - x % c", "2 * x % c"])
+@pytest.mark.quick(4)
 def test_a_low_limit_finds_what_a_high_one_finds(table, price):
     """Little room leaves few forms to try; none of those that fit is left out."""
     for c in range(2, 8):

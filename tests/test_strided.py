@@ -223,6 +223,7 @@ M, N, P, B = symbols("M N P B")
     ],
     ids=str,
 )
+@pytest.mark.quick(4)
 def test_emitted_with_symbols(a):
     unit = generate(a, "cpp")
     used = sorted(a_symbols(a))

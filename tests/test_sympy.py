@@ -254,6 +254,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES)
+@pytest.mark.quick(4)
 def test_sympy_expressions_are_accepted_and_right(case):
     expression, wanted = CASES[case]
 
@@ -318,6 +319,7 @@ def test_a_piece_is_simplified_under_its_condition_and_no_other():
         (Piecewise((M, M < 4), (M - 3, True)), 8, M + ir.Select(ir.Less(M, 4), 0, -3)),
     ],
 )
+@pytest.mark.quick(4)
 def test_a_choice_that_is_a_remainder_is_one(expression, end, wanted):
     found = simplify(expression, ranges={"M": (0, end)})
     assert found == wanted

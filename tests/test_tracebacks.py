@@ -102,6 +102,7 @@ movement.conflict_sheet(L, 3)
 
 
 @pytest.mark.parametrize("call", CALLS.strip().splitlines())
+@pytest.mark.quick(4)
 def test_a_traceback_of_a_public_call_is_short(call, tmp_path, monkeypatch):
     monkeypatch.delenv("LEGO_EMIT_TRACEBACK", raising=False)
     monkeypatch.chdir(tmp_path)

@@ -217,6 +217,7 @@ NEGATIVE = (reversed_, one_below)  # where their own values may be
     ],
 )
 @pytest.mark.parametrize("index_type", ["uint32", "uint64"])
+@pytest.mark.quick(4)
 def test_a_header_forbids_nothing_that_is_never_negative(fn, assume, domain, index_type):
     """At all small values where the definition stays above 0, though our own forms may not."""
     (function,) = generate(fn, "c", name="f", index_type=index_type, assume=assume).functions

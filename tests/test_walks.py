@@ -328,6 +328,7 @@ H = symbols("H")
         (LAYOUTS["sixes"], {"index": Array[2]}, OptionError, "walk and index are both given"),
     ],
 )  # fmt: skip
+@pytest.mark.quick(4)
 def test_what_has_no_walk_says_so(subject, options, error, message):
     target = options.pop("target", "c")
     with pytest.raises(error, match=message):
@@ -697,6 +698,7 @@ def test_array_forms_go_by_steps(language, toolchain_of):
         (lambda n, k: fori_loop(0, n, lambda r, s: s * 2, GroupBy([4, n])[k, :], most=4), {}),
     ],
 )  # fmt: skip
+@pytest.mark.quick(8)
 def test_array_forms_of_calls(language, made, options):
     """Where calls are as quick, or no step is known."""
     unit = generate(made, language, name="f", **options)
