@@ -20,13 +20,23 @@ sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT)]
 
 import counted_tables as counted  # noqa: E402
 import gemm_tables as gemm  # noqa: E402
+import table_v_tables as compiled  # noqa: E402
 import tutorial_tables as tutorials  # noqa: E402
 from plot import bars  # noqa: E402
 from table import table  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results" / "h100" / "kernels"
 GENERATED = ROOT / "benchmarks" / "results" / "kernels" / "README.md"
-PARTS = ("transposition", "needleman_wunsch", "lud", "stencils", "copies", "triton", "gemm")
+PARTS = (
+    "transposition",
+    "needleman_wunsch",
+    "lud",
+    "stencils",
+    "copies",
+    "triton",
+    "gemm",
+    "table_v",
+)
 COPIES = {
     "transposed": "transposition",
     "channels_last": "NCHW to NHWC",
@@ -133,7 +143,7 @@ def claims(times: Times) -> Iterator[Claim]:
     yield from _of_lud(times)
     yield from _of_stencils(times)
     yield from _of_copies(times)
-    yield from (Claim(*one) for part in (tutorials, gemm) for one in part.claims(times))
+    yield from (Claim(*one) for part in (tutorials, gemm, compiled) for one in part.claims(times))
 
 
 def _of_transposition(times: Times) -> Iterator[Claim]:
@@ -500,6 +510,7 @@ TABLES: dict[str, Callable[[Times], str]] = {
     "originals": originals,
     "transposition": transposition,
     "table V": table_v,
+    "compilers": compiled.compilers,
     "needleman_wunsch": needleman_wunsch,
     "layouts": layouts_of_scores,
     "lud": lud,
