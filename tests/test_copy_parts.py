@@ -317,7 +317,9 @@ def test_sizes_come_in_the_order_of_the_definition(tmp_path, monkeypatch):
     (tmp_path / "of.py").write_text(text.format("rows", "Row") + text.format("cols", "Col")[31:])
     found = CliRunner().invoke(main, ["copy", "of.py:rows", "of.py:cols", "-t", "numpy"])
     assert "def copy(m, mb, n, src, out=None)" in found.output, found.output
-    given = 'targets = ["numpy"]\n[[copies]]\nfrom = "of.py:rows"\nto = "of.py:cols"\nname = "copied"\n'
+    given = (
+        'targets = ["numpy"]\n[[copies]]\nfrom = "of.py:rows"\nto = "of.py:cols"\nname = "copied"\n'
+    )
     (tmp_path / "lego-emit.toml").write_text(given)
     assert not CliRunner().invoke(main, ["build"]).exit_code
     built = (tmp_path / "generated" / "numpy" / "copied.py").read_text()

@@ -308,7 +308,9 @@ def test_certified_where_a_difference_is_negative_for_small_sizes(target):
 def test_a_product_of_which_three_factors_may_be_0():
     """ScaLAPACK's matrix: its condition holds for all sizes that are used, and for none that overflow."""
     names = ("m", "n", "mb", "nb", "p", "q")
-    layout = catalogue["scalapack.block_cyclic_2d"](**dict(zip(names, symbols(" ".join(names)), strict=True)))
+    layout = catalogue["scalapack.block_cyclic_2d"](
+        **dict(zip(names, symbols(" ".join(names)), strict=True))
+    )
     unit = generate(layout, "cpp", name="matrix")
     (made,) = unit.program.fits
     assert made.summary == SURELY

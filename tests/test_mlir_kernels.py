@@ -103,6 +103,11 @@ def test_the_text():
     )
     assert rendered("{{ p }} {{ S.size }} {{ S.dims[0] * 2 }}") == "%p 1024 64"
     assert rendered("{% index m = S.in_bounds(1, 2) %}").strip() == "%m = arith.constant true"
+    types = "memref<{{ A.size }}xf32>, memref<4x{{ A.dims[1] }}x{{ S.dims[0] }}xf32>"
+    assert rendered(types) == "memref<?xf32>, memref<4x?x32xf32>"
+    assert "%s = arith.muli %pass, %c32" in rendered(
+        "{% index pass = A[0, 0, i, 0] %}\n{% index s = S[pass, 0] %}"
+    )
 
 
 def test_names_have_one_value():
@@ -119,7 +124,9 @@ def test_names_have_one_value():
     ("text", "said"),
     [
         ("{{ S[i, j] }}", r"write {% index s = S\[i, j\] %} before, and %s here"),
-        ("{{ A.size }}", r"write {% index s = A.size %} before"),
+        ("%n = arith.addi %i, {{ A.size }} : index", r"write {% index s = A.size %} before"),
+        ("<{{ A.size }}>", r"a size of symbols is \? in a type"),
+        ("{{ A.size + 1 }}", r"write {% index s = \(A.size \+ 1\) %} before"),
         ("{% index s = S[i, ':'] %}", r"write scf.for %i = %c0 to %n step %c1"),
         ("{% index s = S['i // x', 0] %}", "MLIR has no expressions; name the value"),
         ("{% index s = S[i, j] %}\n{% index s = S[j, i] %}", "%s is defined twice in one region"),

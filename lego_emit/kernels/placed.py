@@ -18,7 +18,7 @@ from ..trace.learn import learn_layout, product_of
 from ..trace.paths import here
 from . import hopper
 from .slices import Hints, parts_of, values_of_parts
-from .values import Kernel, Number, Several, Test, Value
+from .values import Kernel, Number, Several, Size, Test, Value
 
 
 class Placed:
@@ -163,7 +163,7 @@ class Placed:
             learn_layout(self._layout, here())
             return bound(product_of(sizes, here().analyzer))
 
-        return Value(self._kernel, make, f"{self._name}.{said}", (), (self._layout,))
+        return Size(self._kernel, make, f"{self._name}.{said}", (), (self._layout,))
 
     @property
     def functions(self) -> str:

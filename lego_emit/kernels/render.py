@@ -23,7 +23,7 @@ from ..options import RenderOptions, index_types_of, options_of, says
 from .placed import PLACED, placed, sizes_of
 from .spelling import Kernel
 from .tags import INLINE, KERNEL, KernelTags, Scoped
-from .texts import CLOSED, END, MARKED, NOTED, START, bracketed, defined_twice
+from .texts import CLOSED, END, MARKED, NO_SIZE, NOTED, START, bracketed, defined_twice
 from .values import Value
 
 
@@ -101,6 +101,11 @@ def render(text: str | Path, target: str = registry.DEFAULT, **context: Any) -> 
         raise TemplateError(
             f"{file or INLINE}: {name} is defined twice in one region, where MLIR's names have one value: "
             "take another name for one of them, or a loop of scf for one of Jinja"
+        )
+    if kernel.printer.kernel_lines and NO_SIZE.search(found):
+        raise TemplateError(
+            f"{file or INLINE}: a size of symbols is ? in a type, as in memref<{{{{ A.size }}}}xf32>, and no value: "
+            "write {% index s = A.size %} before, and %s here"
         )
     for told in kernel.told:
         warnings.warn(told, LegoWarning, stacklevel=3)

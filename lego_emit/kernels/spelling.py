@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from keyword import iskeyword
 from typing import Any
 
 from ..arith.expr import Expr
@@ -21,8 +22,8 @@ from .loops import mixing
 from .names import Names, fresh
 from .placed import sizes_of
 from .tags import place
-from .texts import CLOSED, END, START, unbracketed
-from .values import Name, Number, Test, Value, values_of
+from .texts import CLOSED, END, START, UNKNOWN, unbracketed
+from .values import Name, Number, Size, Test, Value, values_of
 from .widths import Widths, fits
 
 LARGEST = 2000  # operations of one expression
@@ -95,6 +96,8 @@ class Kernel(Names):
         if isinstance(value, Name):
             self._check_scope(value.said, value.said, value)
             return f"%{value.said}"
+        if isinstance(value, Size):
+            return UNKNOWN
         raise TemplateError(
             f"{value.said} takes operations, each on a line of its own: write {{% index s = "
             f"{value.said} %}} before, and %s here"
@@ -201,7 +204,7 @@ class Kernel(Names):
             bounds = (
                 b if b and self._is_of_sizes(b) else None for b in (promise.least, promise.end)
             )
-            if said := Range(*bounds).says(name):
+            if (said := Range(*bounds).says(name)) and not iskeyword(name):  # it is read as Python
                 self._promises[name] = said
         return marks + "".join(f"{indent}{line}\n" for line in lines)
 

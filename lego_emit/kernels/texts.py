@@ -15,6 +15,9 @@ NOTE = re.compile(f"{NOTED}([0-9]+){NOTED}")
 MARKED = re.compile(f"{START}({CLOSED}?)([^{START}{END}]*){END}")
 COMMENTED = re.compile(r"(//|#|!).*\Z")  # a last line that may end in a comment
 CARRIED_ON = re.compile(r"\s*([-+*/%<>=!&|^@.?]|(and|or)\b)")
+UNKNOWN = "?"  # a size in a type of MLIR
+SIZE = f"{START}{CLOSED}[?]{END}"
+NO_SIZE = re.compile(f"(?<![<x]){SIZE}|{SIZE}(?!x)")  # one that is in no type
 ANGLE = re.compile(r"\w<([^<>;{}]|<[^<>;{}]*>)*\Z")  # within a template's arguments
 QUOTED = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 THOUSANDS = re.compile(r"(?<=\d)'(?=\d)")  # in C++: 1'000

@@ -244,6 +244,10 @@ class Number(Value):
         return made
 
 
+class Size(Value):
+    """How many of something there are, of sizes that are symbols: in a type of MLIR it is not said."""
+
+
 class Several(tuple[Value, ...]):
     """The values of something that has several, which are printed one by one."""
 
