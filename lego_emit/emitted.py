@@ -12,9 +12,10 @@ from .emit.emit import emit
 from .emit.naming import AS_WRITTEN, Naming, of_module
 from .emit.unit import Unit
 from .errors import LegoError, TargetError, brief_methods, did_you_mean
-from .ir.program import Program
+from .ir.program import Function, Program
 
 if TYPE_CHECKING:
+    from .affine.maps import AffineMap
     from .arith.formulas import Formulas
     from .check.certificate import Certificate
     from .check.explain import Explanation
@@ -133,14 +134,36 @@ class Emitted(Unit):
         from .show.holders import values
         from .show.pictures import drawn
 
+        function = self._function(name)
+        return drawn([values(function, sizes or {}, domain or {}, color, bits)], order, animate)
+
+    def affine_map(self, name: str | None = None) -> AffineMap:
+        """A function as an affine_map of MLIR, whatever the unit's language: sums, products with sizes,
+        which are symbols, floordiv and mod, bits as sums modulo 2.
+
+        name: of the function; default: the first one.
+
+        Raises TargetError for an unknown name, and with the reason where the function is none: it has a
+        choice, a product of two indices, a table, or more than 6,000 characters as a map.
+
+            >>> from lego_emit import Col, GroupBy, generate
+            >>> unit = generate(GroupBy([6, 4]).OrderBy(Col(6, 4)), "c")
+            >>> print(unit.affine_map("layout_inv"))
+            affine_map<(d0) -> (d0 mod 6, d0 floordiv 6)>
+        """
+        from .affine.maps import affine_map
+
+        return affine_map(self._function(name))
+
+    def _function(self, name: str | None) -> Function:
+        """The function of this name, the first one for None. Raises TargetError for an unknown name."""
         names = [f.name for f in self.functions]
         if name is not None and name not in names:
             raise TargetError(
                 f"no function {name!r} in {self.program.name}; it has {', '.join(names)}."
                 f"{did_you_mean(str(name), names)}"
             )
-        function = self.functions[names.index(name) if name is not None else 0]
-        return drawn([values(function, sizes or {}, domain or {}, color, bits)], order, animate)
+        return self.functions[names.index(name) if name is not None else 0]
 
     def verify(
         self,

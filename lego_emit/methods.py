@@ -196,3 +196,10 @@ def check(layout: Block, sizes: Mapping[str, int]) -> str:
     from .check.exhaustive import check
 
     return check(layout, sizes)
+
+
+def affine_map(layout: Block) -> Any:
+    """The affine map of apply, as a unit of the language of such maps has it."""
+    from .pipeline import generate
+
+    return generate(layout, "mlir").affine_map()

@@ -539,6 +539,12 @@ class Options(_Checked):
         usual shifts and masks stand. In Rust such a function is no const fn, and has an unsafe block.""",
         ("Flag",), check=_flag,
     )  # fmt: skip
+    affine: bool = option(
+        False,
+        """Put the affine map of each function before it, in MLIR: #NAME = affine_map<..>. A function that is
+        none is refused with the reason.""",
+        ("Flag",), check=_flag,
+    )  # fmt: skip
     effort: int = option(
         1,
         f"""How many times the usual steps the searches for cheaper forms may take, 1 to {MOST_EFFORT}.

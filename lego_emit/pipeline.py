@@ -84,6 +84,10 @@ def generate(fn_or_layout: Any, target: str = registry.DEFAULT, **given: Any) ->
         from .lower.bmi2 import with_moves
 
         program = with_moves(program, printer)
+    if options.affine:
+        from .affine.maps import with_maps
+
+        program = with_maps(program, printer)
     if options.terse:
         program = replace(
             program, functions=tuple(replace(f, formulas=()) for f in program.functions)

@@ -6,6 +6,7 @@ divsi and remsi round towards zero, floordivsi rounds down) and https://mlir.llv
 """
 
 import re
+import textwrap
 from dataclasses import replace
 
 from lego_emit.emit import loops
@@ -190,6 +191,7 @@ class MlirPrinter(Printer):
     helpers = {"floor_div": FLOOR_DIV, "floor_mod": FLOOR_MOD, "isqrt": ISQRT}
     kernel_types, kernel_lines = ("index",), kernel_lines
     template = "mlir.jinja"
+    has_maps = True
     lazy_select = False
     caches_tables = False
 
@@ -254,6 +256,27 @@ class MlirPrinter(Printer):
     def comment(self, text: str) -> list[str]:
         """A paragraph of a comment as lines."""
         return wrapped(text, self.line_width - 3)
+
+    def map_lines(self, f: FunctionView) -> list[str]:
+        """The function's affine map, by a name, and what the dims and the symbols are."""
+        found = f.map
+        if found is None:
+            return []
+        symbols = ", ".join(extent.name for extent in found.symbols)
+        dims = ", ".join(extent.name for extent in found.dims)
+        about = (
+            self.comment(f"The map's dims: {dims or 'none'}; its symbols: {symbols}")
+            if symbols
+            else []
+        )
+        text = textwrap.fill(
+            f"#{f.name} = {found}",
+            self.line_width,
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return [*(f"{self.remark} {line}" for line in about), *text.split("\n")]
 
     def head(self, f: FunctionView) -> str:
         """The line that begins a function, with its parameters and results."""

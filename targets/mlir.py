@@ -182,7 +182,7 @@ class MlirTarget(NativeTarget):
         """One module with all units, their functions renamed, and all wrappers."""
         texts = []
         for u, unit in enumerate(units):
-            texts.append(re.sub(r"@(?=\w)", f"@unit_{u}_", unit.source))
+            texts.append(re.sub(r"(@|^#)(?=\w)", rf"\1unit_{u}_", unit.source, flags=re.M))
             for p, f in enumerate(unit.program.functions):
                 texts.append(wrapper(u, p, f, unit.printer.types[f.index_type]))
         self.shared("\n".join(texts), folder, library)

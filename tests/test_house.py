@@ -205,6 +205,7 @@ DEFAULTS = {
     "lego_emit/emit/registry.py": {"cuda"},
     "lego_emit/formats/__init__.py": {"triton"},  # a library's layouts
     "lego_emit/measure/calibrate.py": {"cuda"},
+    "lego_emit/methods.py": {"mlir"},  # whose affine maps are
     "lego_emit/movement/source.py": {"cuda"},
     "lego_emit/project/config.py": {"cuda"},
 }

@@ -107,6 +107,7 @@ QUESTIONS = {
     "blocks of different lengths, Ragged": lambda m: lego_emit.Ragged.__module__ == m.__name__,
     "strided memory of any rank, AnyRank": lambda m: lego_emit.AnyRank.__module__ == m.__name__,
     "what a function does at single numbers of a parameter": defines("CaseForms", "lines"),
+    "a function as an affine map": defines("AffineMap"),
     "pdep and pext where bits move": defines("Move", "moves"),
     "the steps of a walk": defines("Step", "steps_along"),
     "how a walk is spelled": defines("WalkForms", "walk_lines"),

@@ -465,6 +465,19 @@ class Block:
         """
         return self.show(**options).plot(axes)
 
+    @property
+    def affine_map(self) -> Any:
+        """apply as an affine_map of MLIR (lego_emit.affine.maps.AffineMap): indices are its dims, sizes that
+        are symbols its symbols. That of inv is `generate(layout).affine_map("layout_inv")`.
+
+        Raises TargetError with the reason where it is none, as of a mask, a choice or a table.
+
+            >>> from lego_emit import Row, TileBy
+            >>> print(TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8)).affine_map)
+            affine_map<(d0, d1, d2, d3) -> ((d0 * 6 + d2 * 2 + d1) * 4 + d3)>
+        """
+        return later().affine_map(self)
+
     def check(self, **sizes: int) -> str:
         """Check at every index that apply is a bijection, stays in its range, and that inv undoes
         it; a line that says so.

@@ -157,10 +157,10 @@ class Choice(Indexable):
 
     def with_sizes(self, new: Change) -> Any:
         """The same with other sizes; of a tag that is a number its layout."""
-        found = {key: L if L.is_concrete else L.with_sizes(new) for key, L in self.keyed().items()}
+        found = {key: L if L.is_concrete else L.with_sizes(new) for key, L in self._keyed().items()}
         return Choice(new.size(self.tag), found, self.form)
 
-    def keyed(self) -> dict[Any, Block]:
+    def _keyed(self) -> dict[Any, Block]:
         """The layouts by their keys, which are again members of an IntEnum where they were."""
         return {_Key(key, self.labels.get(key)): L for key, L in self.layouts.items()}
 
@@ -196,7 +196,7 @@ class Choice(Indexable):
         return numbers.chosen(self, lambda numbers, L: L.backward(numbers, flat), inverse=True)
 
     def __reduce__(self) -> Any:
-        return Choice, (self.tag, self.keyed(), self.form)
+        return Choice, (self.tag, self._keyed(), self.form)
 
     def _value(self) -> tuple[Any, ...]:
         labels = tuple(self.labels.items())

@@ -112,6 +112,10 @@ class Methods(Symbols, Protocol):
         """A picture as HTML, or the expression."""
         ...
 
+    def affine_map(self, layout: Any) -> Any:
+        """The affine map of apply."""
+        ...
+
     def check(self, layout: Any, sizes: Mapping[str, int]) -> str:
         """The result of Block.check() for these sizes: what was checked, as text."""
         ...

@@ -85,8 +85,8 @@ class Printer:
         cost: the cost model that chooses where the caller names none; notation: how comments say conditions.
         names_greatest: whether an unsigned type's greatest number has the notation's name in code, too.
         remark: what begins a comment among statements; "" for none there.
-        has_hints, has_views, has_checks: whether the template tells the compiler ranges where the program
-            wants it, prints the view that a function has (f.view), and what debug builds assert (f.asserted);
+        has_hints, has_views, has_maps, has_checks: whether the template tells the compiler ranges where the program
+            wants it, prints the view that a function has (f.view), its affine map (f.map), and what debug builds assert (f.asserted);
         has_packed: whether it prints what reads and writes fields of words (f.accessors). has_fits: whether the template prints the conditions on sizes (fits). In those, holds_sizes:
             whether arguments are numbers of the index type and no others; lazy_logic: whether `and`
             computes no more than is needed; names_limits: whether names for 2**bits - 1 stand there.
@@ -168,7 +168,7 @@ class Printer:
     naming = AS_WRITTEN
     is_module = False
     checksum = CHECKSUM
-    has_structs = has_arrays = gives_arrays = False
+    has_structs = has_arrays = gives_arrays = has_maps = False
     static = fills = ""
     declares = implicit = shadows = unsigned_first = False
     binds, size_index = True, ""

@@ -133,6 +133,7 @@ class Function:
     checked: tuple[int, str] = field(default=(0, "it was not compared"), compare=False)
     asserted: tuple[Node, ...] = ()  # what debug builds assert of the parameters, in order
     moves: Any = None  # of bits, for each output, that pdep and pext of x86 do (lower/bmi2.py)
+    map: Any = None  # its affine map (lego_emit.affine.maps), where the file has it
     wrapping: bool = False  # where & most stands, the operation is one that wraps
     types: tuple[str, ...] = ()  # what each output is declared as, () where all have the index type
     # of outputs that are computed otherwise: the plain expression of the parameters, without ranges

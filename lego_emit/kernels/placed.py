@@ -155,6 +155,13 @@ class Placed:
         found = (self._number((n,), f"dims[{k}]") for k, n in enumerate(self._layout.dims))
         return Several(found, f"{self._name}.dims")
 
+    @property
+    def affine_map(self) -> Any:
+        """The position as an affine_map of MLIR, of the layout's dims and sizes."""
+        found = self._layout.affine_map
+        self._kernel.assumptions.update(dict.fromkeys(found.assumptions))
+        return found
+
     def _number(self, sizes: Sequence[Any], said: str) -> Value:
         if all(map(is_integer, sizes)):
             return Number(self._kernel, prod(map(int, sizes)), f"{self._name}.{said}")

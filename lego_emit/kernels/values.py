@@ -22,9 +22,11 @@ MOST = 2**20  # the greatest alignment that is looked for
 
 
 class Kernel(Protocol):
-    """What values ask of the rendering that they belong to. arch: the GPU that is said, as sm_90a."""
+    """What values ask of the rendering that they belong to. arch: the GPU that is said, as sm_90a;
+    assumptions: what is printed rests on these."""
 
     printer: Printer
+    assumptions: dict[str, None]
     arch: str | None
 
     def expression(self, value: Value) -> str:
