@@ -136,7 +136,7 @@ def test_what_it_rests_on():
     "function, given, text",
     [
         (lambda i: i // 3 * 7 - i % 5, {}, "(d0 floordiv 3) * 7 - (d0 mod 5)"),
-        (lambda i: (i - 5) // 4 * 4, {}, "((d0 - 5) floordiv 4) * 4"),
+        (lambda i: (i - 3) // 4 * 4, {}, "((d0 - 3) floordiv 4) * 4"),
         (lambda i, j: i ^ j, {"i": (0, 4), "j": (0, 4)}, "(d0 + d1) mod 2 + ((d0 floordiv 2 + d1 floordiv 2) mod 2) * 2"),
         (lambda i: i ^ 7, {"i": (0, 8)}, "-d0 + 7"),
         (lambda i: i & 12, {}, "((d0 floordiv 4) mod 4) * 4"),

@@ -97,11 +97,35 @@ def divided(op: str, a: Term, b: Term) -> Term:
             return a if op == "floordiv" else const(0)
         if op == "floordiv" and a.op == "floordiv" and a.args[1].number is not None:
             return divided(op, a.args[0], mul(a.args[1], b))
+        whole, rest = _multiples(a, n, -n if op == "floordiv" else 0)
+        if rest is not a:
+            made = divided(op, rest, b)
+            return made if op == "mod" else add(*whole, made)
         if a.lo is not None and a.hi is not None and a.lo // n == a.hi // n:
             return const(a.lo // n) if op == "floordiv" else add(a, const(-(a.lo // n) * n))
     bounds = intervals.floordiv if op == "floordiv" else intervals.floormod
     lo, hi = bounds((a.lo, a.hi), (1 if b.lo is None else max(b.lo, 1), b.hi))
     return Term(op, (a, b), 0, lo, hi)
+
+
+def _multiples(term: Term, n: int, least: int) -> tuple[list[Term], Term]:
+    """(the terms of a sum that a number divides, divided; the rest): the sum itself where there are none. least: numbers
+    from there to n stay as they are."""
+    whole, rest = [], []
+    for part in term.args if term.op == "add" else ():
+        factor = part.args[1].number if part.op == "mul" else part.number
+        if (
+            factor is None
+            or (factor % n and part.op == "mul")
+            or (part.op == "const" and least <= factor < n)
+        ):
+            rest.append(part)
+        elif part.op == "mul":
+            whole.append(mul(part.args[0], const(factor // n)))
+        else:
+            whole.append(const(factor // n))
+            rest.append(const(factor % n))
+    return (whole, add(const(0), *rest)) if whole else ([], term)
 
 
 def text(term: Term, names: Mapping[str, str]) -> str:
