@@ -1,9 +1,14 @@
 """What layouts in Python kernels and on arrays must do: each case, and the tests that hold it."""
 
 import ast
+import re
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
+
+import lego_emit
+from lego_emit.emit import registry
 
 HERE = Path(__file__).parent
 
@@ -127,3 +132,22 @@ def test_pack_is_as_fast_as_what_one_writes_by_hand():
     slow = [row[0] for row in rows if row[-1][:1].isdigit() and float(row[-1]) > 1.3]
     assert len(means) >= 2 and max(means) <= 1.1
     assert slow == ["rows with a pitch"]
+
+
+def test_what_the_authors_package_has_is_here_or_said_to_be_missing():
+    """The table of docs/comparisons.md: names that exist, languages and layouts that there are."""
+    page = (HERE.parent / "docs" / "comparisons.md").read_text()
+    table = page.partition("| `lego-layout` | here |")[2].partition("\n\n")[0]
+    rows = [row.strip("| ").split(" | ") for row in table.strip().splitlines()[1:]]
+    assert len(rows) >= 25 and all(len(row) == 2 for row in rows)
+    here = "\n".join(row[1] for row in rows)
+    found = re.findall(r"`(lego_emit(?:\.\w+)+)", here)
+    assert len(found) >= 15
+    for name in found:
+        assert resolve_name(name) is not None
+    targets = re.findall(r'`target="(\w+)"`', here)
+    assert {*targets} <= {*registry.targets()} and len(targets) >= 12
+    layouts = re.findall(r'catalogue\["([\w.]+)"\]', here)
+    assert layouts and all(name in lego_emit.catalogue for name in layouts)
+    for link in re.findall(r"\]\(([\w/.-]+)", here):
+        assert (HERE.parent / "docs" / link).exists()
