@@ -228,7 +228,7 @@ class _Launch:
     def _given(
         self, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Mapping[str, Any] | None:
-        """The arguments by name; None where these cannot be the function's."""
+        """The arguments by name; None where the function takes none like these."""
         parameters = self.signature.parameters
         if len(arguments) == len(parameters) and self._plain:
             return dict(zip(parameters, arguments, strict=True))
