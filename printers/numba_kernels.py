@@ -62,7 +62,9 @@ class NumbaKernels(KernelLanguage):
             return launch(own, *given, **named)
 
         own = {name: asked, "__module__": kind.__module__, "_reduce_class": lambda own: kind}
-        kernel.__class__ = type(kind)(kind.__name__, (kind,), own)
+        kernel.__class__ = types.new_class(
+            kind.__name__, (kind,), {}, lambda made: made.update(own)
+        )
         return kernel
 
 
