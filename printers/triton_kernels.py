@@ -30,6 +30,13 @@ class TritonKernels(KernelLanguage):
         "to",
     )
     calls_by_value = True
+    descriptors = {
+        "make": "tl.make_tensor_descriptor({pointer}, [{}], [{}], [{}])",
+        "load": "{name}.load([{offsets}])",
+        "store": "{name}.store([{offsets}], ",
+        "shape": "tl.reshape({}, [{}])",
+        "order": "tl.permute({}, [{}])",
+    }
 
     def is_constant(self, annotation: str) -> bool:
         """Whether it is tl.constexpr, by whatever name of the module."""

@@ -18,6 +18,8 @@ class KernelLanguage:
     name that it has there. multiple: the statement that says of a name that a number divides it, or
     "". natural: the functions of the language whose results are at least 0. package: of the language's own functions;
     pure: those that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
+    descriptors: how a tensor descriptor is made of {pointer} and of sizes, strides and block, and the texts "load",
+    "store" (up to its value), "shape" (of a block and its sizes) and "order" (of a block and its axes); none without.
     """
 
     name: str
@@ -29,6 +31,7 @@ class KernelLanguage:
     pure: tuple[str, ...] = ()
     package = ""
     calls_by_value = False
+    descriptors: Mapping[str, str] = {}
 
     def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
         """(the plain function of what the language's decorator made, what makes the like of another

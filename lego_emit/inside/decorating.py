@@ -22,7 +22,12 @@ from .rewriting import Rewriter
 from .source import Source
 
 GROUP = "lego_emit.kernels"
-FUNCTIONS = {"min": min, "max": max, "abs": abs}
+FUNCTIONS = {
+    "min": min,
+    "max": max,
+    "abs": abs,
+    "sizeof": lambda array: getattr(array, "itemsize", 16),  # bytes; any where it is not known
+}
 REMEMBERED = 256  # launches with arguments of their own
 CHECKS = ("off", "warn", "raise")
 
@@ -203,7 +208,8 @@ class _Launch:
         if (found := self._given(arguments, named)) is None:
             return  # the launch itself says what is wrong
         values = {name: _number(found[name]) for name in self._names if name in found}
-        if (key := (*values.values(),)) in self._fine:
+        key = (*values.values(), *(getattr(v, "itemsize", 0) for v in values.values()))
+        if key in self._fine:
             return
         for text, code in self._asked.items():
             names = [n for n in code.co_names if n not in FUNCTIONS]
@@ -256,8 +262,19 @@ def _number(value: Any) -> int | None:
     if isinstance(value, numbers.Integral):
         return int(value)
     if hasattr(value, "data_ptr"):
-        return value.data_ptr()
+        return _Address(value.data_ptr(), value)
     for kind in ("__cuda_array_interface__", "__array_interface__"):
         if hasattr(value, kind):
-            return getattr(value, kind)["data"][0]
+            return _Address(getattr(value, kind)["data"][0], value)
     return None
+
+
+class _Address(int):
+    """Where an array lies. itemsize: of its elements, in bytes."""
+
+    itemsize: int
+
+    def __new__(cls, address: int, array: Any) -> _Address:
+        made = super().__new__(cls, address)
+        made.itemsize = getattr(getattr(array, "dtype", None), "itemsize", 16)
+        return made

@@ -30,7 +30,16 @@ ASKED = (
     ast.Name, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.operator, ast.unaryop,
     ast.cmpop, ast.boolop, ast.expr_context,
 )  # fmt: skip
-METHODS = ("apply", "at", "inv", "in_bounds", "mask", "alignment", "contiguity")
+METHODS = (
+    "apply",
+    "at",
+    "inv",
+    "in_bounds",
+    "mask",
+    "alignment",
+    "contiguity",
+    "descriptor",
+)
 
 
 class Layouts:

@@ -12,7 +12,8 @@ from ..arith.expr import Cond, Expr, symbols
 from ..emit.kernel_language import KernelLanguage
 from ..kernels.names import fresh
 from ..kernels.values import Several
-from .expressions import COMPREHENSIONS, Expressions
+from .descriptors import Descriptors
+from .expressions import COMPREHENSIONS
 from .flow import (
     Either,
     Known,
@@ -44,7 +45,7 @@ class Rewritten:
     outer: Outer
 
 
-class Rewriter(Expressions):
+class Rewriter(Descriptors):
     """Reads a function's statements in order."""
 
     def __init__(
@@ -56,7 +57,6 @@ class Rewriter(Expressions):
         index_type: str | None,
     ):
         super().__init__(source, language, assumed, ranges, index_type)
-        self.said: dict[str, bool] = {}  # what is assumed, and whether a launch can be asked
         self._always: set[str] | None = (
             None  # what was assumed before a statement could leave the function
         )
@@ -117,9 +117,10 @@ class Rewriter(Expressions):
 
     def _check_left(self, text: str) -> None:
         """Raises KernelError where a name that was a layout is still read."""
-        if not self.ever:
+        if not self.ever and not self.described:
             return
         tree = ast.parse("if True:\n" * self.source.above + text)
+        self._check_described(tree)
 
         def read(node: ast.AST, names: set[str]) -> None:
             if isinstance(
@@ -199,6 +200,8 @@ class Rewriter(Expressions):
     def _assign(self, node: ast.stmt, targets: list[ast.expr], value: ast.expr) -> None:
         """An assignment: of a layout, of index expressions to names, of anything else."""
         target = targets[0]
+        if self._describes(node, targets, value):
+            return
         if (layout := self._layout(value)) is not None and all(
             isinstance(t, ast.Name) for t in targets
         ):
@@ -420,9 +423,11 @@ class Rewriter(Expressions):
         self._expression(node.test)
         known = {*self.kernel.assumptions}
         assume, before = [*self.kernel.assume], Known(self.layouts)
+        described = {**self.descriptors}
         self._depth += 1
         self._block(node.body)
         one, self.layouts = self.layouts, Known(before)
+        first, self.descriptors = self.descriptors, described
         self.kernel.assume = [*assume]
         self._block(node.orelse)
         self._depth -= 1
@@ -431,7 +436,10 @@ class Rewriter(Expressions):
         self.kernel.assume = [a for a in self.kernel.assume if any(a is said for said in assume)]
         if ends(node.body) or ends(node.orelse):
             self.layouts = other if ends(node.body) else one
+            self.descriptors = self.descriptors if ends(node.body) else first
         else:
+            second = self.descriptors
+            self.descriptors = {n: d for n, d in first.items() if second.get(n) is d}
             self.layouts = joined(one, other, self._test(node.test), self.source.line(node))
         for name in sorted({*assigned(node)}):
             if not any_of(self.layouts.get(name)):
@@ -476,6 +484,9 @@ class Rewriter(Expressions):
                 )
         self._rebound(node.name, node)
 
+    def _asked_at_launch(self, names: set[str]) -> bool:
+        return not self._depth and not self._left and not names & self.assigned
+
     def _assume(self, node: ast.stmt, call: ast.Call) -> None:
         """What assume() says: known from here on, and told to the kernel's compiler where it listens."""
         texts: list[str] = []
@@ -486,8 +497,7 @@ class Rewriter(Expressions):
                 raise self.source.error(
                     argument, f"{moved.pop()} may change at any time: nothing is assumed of it"
                 )
-            asked = not self._depth and not self._left and not names & self.assigned
-            self.said[said] = asked and self.said.get(said, True)
+            self.said[said] = self._asked_at_launch(names) and self.said.get(said, True)
             with self._placed(argument):
                 self.kernel.suppose(said)
             match argument:

@@ -41,7 +41,7 @@ class Kernel(Names):
         they may go beyond what they index. vector: the name of a vector that has such numbers in any order."""
         if vector:
             self.declared(vector, f"the slice {vector}[:]")
-        extent = "" if vector else self._extent(size)
+        extent = "" if vector else self.extent(size)
         text = self.printer.block(extent, axis, axes, vector)
         if not text:
             loop = "scf.for %i = %c0 to %n step %c1" if self.printer.kernel_lines else "a loop"
@@ -63,7 +63,7 @@ class Kernel(Names):
         of = [size, self.names[vector]] if vector in self.names else [size]
         return Value(self, make, said, of, names=[name])
 
-    def _extent(self, size: Value) -> str:
+    def extent(self, size: Value) -> str:
         """The size of a block as text, as wide as it is."""
         program = self._program({"size": size})
         (function,) = program.functions
