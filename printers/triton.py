@@ -114,7 +114,7 @@ class TritonPrinter(NumpyPrinter):
         """A size that the compiler knows, a power of two; quotients are Python's there."""
         if size.op == "const" and number(size).bit_count() != 1:
             raise TargetError(
-                f"the axis {axis} has {number(size)} elements, and Triton's blocks a power of two; "
+                f"the axis {axis} has {number(size)} elements, and {self.title}'s blocks a power of two; "
                 "give the axis an index, or a size that is a parameter"
             )
         size = replace(
@@ -124,7 +124,7 @@ class TritonPrinter(NumpyPrinter):
         )
         if size.args and size.op not in STATIC:
             raise TargetError(
-                f"the size of the axis {axis} is computed with {size.op!r}, which Triton does not "
+                f"the size of the axis {axis} is computed with {size.op!r}, which {self.title} does not "
                 "know when it compiles; give the axis an index, or a size that is a parameter"
             )
         return size

@@ -1,4 +1,4 @@
-"""lego_emit.jit over Triton's and Numba's decorators, each in a process of its own."""
+"""lego_emit.jit over Triton's, Numba's and cuTile's decorators, each in a process of its own."""
 
 import os
 import subprocess
@@ -100,6 +100,15 @@ def test_numba_s_kernels_are_right():
     found = run(HERE / "numba_kernels.py")
     names = "by_columns in_parallel add transpose matmul calls raises device warns line stale"
     assert found == [f"{name} True" for name in names.split()]
+
+
+@pytest.mark.slow
+def test_cutile_s_kernels_become_bytecode():
+    pytest.importorskip("cuda.tile")
+    found = run(HERE / "cutile_kernels.py")
+    assert found == [
+        f"{name} True" for name in ("add", "from_morton", "ragged", "options", "Morton", "tiles")
+    ]
 
 
 @pytest.mark.slow

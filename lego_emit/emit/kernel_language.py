@@ -6,6 +6,9 @@ import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from . import registry
+from .printer import Printer
+
 Wrap = Callable[[types.FunctionType], Any]
 Ask = Callable[..., None]
 
@@ -32,6 +35,10 @@ class KernelLanguage:
     package = ""
     calls_by_value = False
     descriptors: Mapping[str, str] = {}
+
+    def printer(self) -> Printer:
+        """What spells the language's index expressions."""
+        return registry.printer(self.target)
 
     def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:
         """(the plain function of what the language's decorator made, what makes the like of another

@@ -59,12 +59,12 @@ def jit(
 ) -> Any:
     """A kernel in Python whose layouts are index expressions.
 
-    kernel: what @triton.jit, @triton.autotune, @numba.njit or @numba.cuda.jit made of a function; or,
-        with target=, the function itself. Left out, a decorator is returned.
-    target: "triton", "numba", "numpy" or "python", under the kernel language's own decorator or
+    kernel: what @triton.jit, @triton.autotune, @numba.njit, @numba.cuda.jit or @ct.kernel (cuTile) made of a
+        function; or, with target=, the function itself. Left out, a decorator is returned.
+    target: "triton", "numba", "cutile", "numpy" or "python", under the kernel language's own decorator or
         without one.
     assume, ranges: as generate() takes them, in addition to assume() in the kernel.
-    index_type: "int32" or "int64"; in Triton int32 unless said, and where that does not suffice int64.
+    index_type: "int32" or "int64"; in Triton int32 unless said, and where that does not suffice int64; in cuTile int32.
     checks: what happens at a launch where an assumption, of assume() or of the layouts, is false: "off", "warn"
         (LegoWarning) or "raise" (AssumptionError).
 

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..emit import registry
 from ..emit.kernel_language import KernelLanguage
 from ..errors import KernelError, LegoError, TemplateError, did_you_mean
 from ..kernels.placed import Placed, placed, sizes_of
@@ -93,7 +92,7 @@ class Expressions(Layouts):
         self.edits: list[tuple[int, int, str]] = []
         self.plain: dict[str, int] = {}  # names that are given other values than layouts, and where
         self.kernel = _Names(
-            registry.printer(language.target),
+            language.printer(),
             index_type or language.index_type,
             assumed,
             ranges,
