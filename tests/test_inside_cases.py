@@ -16,9 +16,11 @@ HERE = Path(__file__).parent
 CASES = {
     "1: the Triton examples as decorated kernels, a product in four variants": (
         "test_inside_languages: test_triton_s_kernels_are_right",
+        "test_triton_kernels: test_a_kernel_is_right",
     ),
     "2: wide copies for an H100, with what is assumed and without": (
         "test_inside_languages: test_triton_compiles_wide_loads_and_names_the_user_s_lines",
+        "test_triton_kernels: test_loads_of_a_grouped_gemm_are_wide_by_what_is_assumed",
     ),
     "3: the user's file and lines, in PTX and in errors": (
         "test_inside_languages: test_triton_compiles_wide_loads_and_names_the_user_s_lines",
@@ -62,7 +64,8 @@ CASES = {
         "test_inside_languages: test_triton_s_compiler_takes_other_names_and_places_errors",
         "test_inside_languages: test_numba_s_kernels_are_right",
     ),
-    "13: Numba, and eight puzzles": (
+    "13: Numba, eight puzzles, cuTile": (
+        "test_inside_languages: test_cutile_s_kernels_become_bytecode",
         "test_inside_languages: test_numba_s_kernels_are_right",
         "test_puzzles: test_the_puzzles_are_right",
     ),
@@ -72,7 +75,11 @@ CASES = {
         "test_inside_jax: test_a_product_of_tiles",
         "test_inside_jax: test_a_pallas_index_map",
     ),
-    "15: descriptors": (),
+    "15: descriptors": (
+        "test_inside_descriptors: test_blocks_are_those_of_the_layouts",
+        "test_inside_descriptors: test_triton_copies_them_by_tma",
+        "test_inside_descriptors: test_layouts_without_a_descriptor",
+    ),
     "16: arrays of three libraries there and back": (
         "test_on_arrays: test_arrays_are_moved_as_the_reference_says",
         "test_on_arrays: test_the_catalogue_moves_arrays",
@@ -98,8 +105,6 @@ CASES = {
 }
 
 OPEN = {
-    "13": "cuTile",
-    "15": "descriptors",
     "17": "torch.compile breaks its graph at pack and unpack",
     "19": "NumPy's rows with a pitch take 1.44 times as long as an assignment, and 1.3 is the most",
     "20": "rewritten functions are not kept between runs",

@@ -34,10 +34,6 @@ def told(name, text):
 sizes = dict(BM=128, BN=256, BK=64, GROUP=8)
 halves = dict.fromkeys("abc", "*fp16")
 told("matmul", ptx(kernels.matmul, dict(sizes, TA=False, TB=False), halves))
-given = dict(a_pointers="*i64", b_pointers="*i64", c_pointers="*i64", sizes="*i32")
-told("grouped", ptx(kernels.grouped_gemm, dict(BM=128, BN=128, BK=64), given))
-import unsaid  # the same file without assume()
-told("unsaid", ptx(unsaid.grouped_gemm, dict(BM=128, BN=128, BK=64), given))
 """
 
 # What Numba keeps of a function whose layout is another module's.
@@ -67,8 +63,8 @@ def run(*command, **environment):
 
 @pytest.mark.slow
 def test_triton_s_kernels_are_right(triton):
-    found = run(HERE / "check_triton.py", "matmul", "softmax", "layernorm", "grouped_gemm")
-    assert len(found) == 19
+    found = run(HERE / "check_triton.py")
+    assert len(found) == 8
     assert all(line.endswith(" right") for line in found), found
 
 
@@ -76,23 +72,13 @@ def test_triton_s_kernels_are_right(triton):
 @pytest.mark.deep
 def test_triton_compiles_wide_loads_and_names_the_user_s_lines(triton, tmp_path):
     (tmp_path / "compile.py").write_text(COMPILE.format(here=str(HERE)))
-    kernels = (HERE / "triton_kernels.py").read_text()
-    begin = kernels.index("        lego_emit.assume(\n            M % 16 == 0")
-    end = kernels.index("        A = TileBy", begin)
-    (tmp_path / "unsaid.py").write_text(kernels[:begin] + kernels[end:])
     found = run(tmp_path / "compile.py", TRITON_CACHE_DIR=str(tmp_path / "cache"))
-    told = {
-        name: (int(wide), int(narrow), file, int(first), int(last))
-        for name, wide, narrow, file, first, last in map(str.split, found)
-    }
+    ((name, wide, narrow, file, first, last),) = map(str.split, found)
+    assert int(wide) >= 36 and int(narrow) == 0, found
+    assert Path(file) == HERE / "triton_kernels.py"
     lines = (HERE / "triton_kernels.py").read_text().splitlines()
-    for name, least in (("matmul", 36), ("grouped", 24)):
-        wide, narrow, file, first, last = told[name]
-        assert wide >= least and narrow == 0, told
-        assert Path(file) == HERE / "triton_kernels.py"
-        begin = next(k for k, line in enumerate(lines, 1) if line.startswith(f"def {name}"))
-        assert begin <= first <= last < begin + 40
-    assert told["unsaid"][:2] == (0, 64)
+    begin = next(k for k, line in enumerate(lines, 1) if line.startswith(f"def {name}"))
+    assert begin <= int(first) <= int(last) < begin + 40
 
 
 @pytest.mark.slow

@@ -98,11 +98,9 @@ class Tutorial:
         """Of the data."""
         return max(1, min(MOST_COPIES, ceil(COLD_BYTES / self.bytes)))
 
-    def made(self, folder: Path) -> Made:
-        """Its data and ways. folder: of the rendered kernels."""
-        return next(make for name, make in MAKERS.items() if self.name.startswith(name))(
-            self, folder
-        )
+    def made(self) -> Made:
+        """Its data and ways."""
+        return next(make for name, make in MAKERS.items() if self.name.startswith(name))(self)
 
 
 def experiments(sizes: Sequence[int] = (), **_: Any) -> Iterator[Tutorial]:
@@ -142,22 +140,9 @@ def theirs() -> ModuleType:
     return module(HERE / "baselines" / "tutorials.py")
 
 
-def ours(name: str, folder: Path) -> ModuleType:
+def ours(name: str) -> ModuleType:
     """An example's kernels."""
-    return module(folder / f"triton_{name}.py")
-
-
-def render_all(folder: Path) -> None:
-    """The examples' kernels as files of a folder."""
-    from lego_emit import render
-    from lego_emit.project.loading import subject, subjects, user_file
-
-    for path in sorted(EXAMPLES.glob("triton_*/kernel.py.j2")):
-        layouts = str(path.parent / "layouts.py")
-        with user_file(layouts) as defined:
-            given = {name: subject(defined, name, layouts) for name in subjects(defined)}
-            text = render(path, "triton", index_type="int32", **given)
-        (folder / f"{path.parent.name}.py").write_text(text)
+    return module(EXAMPLES / f"triton_{name}" / "kernel.py")
 
 
 def power_of_two(n: int) -> int:
@@ -188,7 +173,7 @@ def empty(kind: str, *shape: int) -> Any:
     return torch.empty(shape, dtype=getattr(torch, kind), device="cuda")
 
 
-def softmax(of: Tutorial, folder: Path) -> Made:
+def softmax(of: Tutorial) -> Made:
     """Rows of float32."""
     import torch
 
@@ -207,7 +192,7 @@ def softmax(of: Tutorial, folder: Path) -> Made:
     if probe.metadata.shared:
         residents = min(residents, most.shared_memory_per_multiprocessor // probe.metadata.shared)
     programs = min(ROWS, most.multi_processor_count * residents)
-    own, warps = ours("softmax", folder).softmax, 4 if n <= 1024 else 8
+    own, warps = ours("softmax").softmax, 4 if n <= 1024 else 8
 
     def rendered(k: int) -> Any:
         return [own[(ROWS,)](x[k], y[k], ROWS, n, BLOCK=block, num_warps=warps)]
@@ -236,7 +221,7 @@ class Layer:
         return (x - mean[:, None]) * rstd[:, None], mean, rstd
 
 
-def layer_forward(of: Tutorial, folder: Path) -> Made:
+def layer_forward(of: Tutorial) -> Made:
     """Rows of one block."""
     import torch
 
@@ -244,7 +229,7 @@ def layer_forward(of: Tutorial, folder: Path) -> Made:
     y = [empty(of.kind, ROWS, n) for _ in each]
     mean, rstd = empty("float32", ROWS), empty("float32", ROWS)
     block = min(65536 // y[0].element_size(), power_of_two(n))
-    own, other, made = ours("layernorm", folder).layer_norm_forward, theirs().layer_norm_forward, {}
+    own, other, made = ours("layernorm").layer_norm_forward, theirs().layer_norm_forward, {}
 
     def rendered(k: int) -> Any:
         read = given.x[k], y[k], given.weight, given.bias, mean, rstd
@@ -279,7 +264,7 @@ def groups_of(n: int) -> int:
     )
 
 
-def layer_backward(of: Tutorial, folder: Path) -> Made:
+def layer_backward(of: Tutorial) -> Made:
     """The gradients of rows, weight and bias, of means that are given."""
     import torch
 
@@ -291,7 +276,7 @@ def layer_backward(of: Tutorial, folder: Path) -> Made:
     parts = [empty("float32", max(groups, *(one["PARTS"] for one in PARTS)), n) for _ in range(2)]
     their_parts = [empty(of.kind, groups, n) for _ in range(2)]
     locks = torch.zeros(2 * groups, dtype=torch.int32, device="cuda")
-    own, other, made = ours("layernorm", folder), theirs(), {}
+    own, other, made = ours("layernorm"), theirs(), {}
 
     def rendered(k: int, one: Config) -> Any:
         count = one["PARTS"]
@@ -353,7 +338,7 @@ def told(one: Config) -> str:
     return " ".join(map(str, one.values()))
 
 
-def matmul(of: Tutorial, folder: Path) -> Made:
+def matmul(of: Tutorial) -> Made:
     """Of two matrices, each by rows (n) or by columns (t)."""
     import torch
 
@@ -361,14 +346,15 @@ def matmul(of: Tutorial, folder: Path) -> Made:
     pairs = [[random(of.kind, n, n) for _ in "ab"] for _ in each]  # as they lie in memory
     views = [[x if by == "n" else x.T for x, by in zip(pair, order, strict=True)] for pair in pairs]
     c = [empty("float16", n, n) for _ in each]
-    own, other = getattr(ours("matmul", folder), f"matmul_{order}"), theirs().matmul
+    own, other = ours("matmul").matmul, theirs().matmul
+    by_columns = {"TA": order[0] == "t", "TB": order[1] == "t"}
     fitting = [
         one for one in CONFIGS[of.kind] if n % one["BM"] == n % one["BN"] == n % one["BK"] == 0
     ]
 
     def rendered(k: int, one: Config) -> Any:
         grid = (n // one["BM"] * (n // one["BN"]),)
-        return [own[grid](*pairs[k], c[k], n, n, n, GROUP=8, **one)]
+        return [own[grid](*pairs[k], c[k], n, n, n, GROUP=8, **by_columns, **one)]
 
     def tutorial(k: int, one: Config, is_masked: bool) -> Any:
         grid = (n // one["BM"] * (n // one["BN"]),)
@@ -391,7 +377,7 @@ def matmul(of: Tutorial, folder: Path) -> Made:
     return Made(ways, lambda k: [views[k][0].float() @ views[k][1].float()])
 
 
-def grouped(of: Tutorial, folder: Path) -> Made:
+def grouped(of: Tutorial) -> Made:
     """Four products of one size in a launch."""
     import torch
 
@@ -403,7 +389,7 @@ def grouped(of: Tutorial, folder: Path) -> Made:
     ]
     sizes = torch.full((4, 3), n, dtype=torch.int32, device="cuda")
     strides = sizes.clone()
-    own, other = ours("grouped_gemm", folder).grouped_gemm, theirs().grouped_gemm
+    own, other = ours("grouped_gemm").grouped_gemm, theirs().grouped_gemm
 
     def rendered(k: int, one: Config) -> Any:
         rest = {name: value for name, value in one.items() if name != "PROGRAMS"}
@@ -425,7 +411,7 @@ def grouped(of: Tutorial, folder: Path) -> Made:
     return Made(ways, lambda k: [x.float() @ y.float() for x, y in zip(a[k], b[k], strict=True)])
 
 
-MAKERS: Mapping[str, Callable[[Tutorial, Path], Made]] = {
+MAKERS: Mapping[str, Callable[[Tutorial], Made]] = {
     "softmax": softmax,
     "layer_forward": layer_forward,
     "layer_backward": layer_backward,
@@ -495,10 +481,10 @@ class Timed:
         self.end.synchronize()
         return self.start.elapsed_time(self.end) / of.copies
 
-    def rows(self, of: Tutorial, folder: Path, seconds: float, most: int) -> list[dict[str, Any]]:
+    def rows(self, of: Tutorial, _: Path, seconds: float, most: int) -> list[dict[str, Any]]:
         """A row for each way, in its fastest configuration without local memory. Exits where a result is wrong; raises
         LocalMemoryError where each configuration has local memory."""
-        made = of.made(folder)  # whose memory the graphs do not hold
+        made = of.made()  # whose memory the graphs do not hold
         chosen, rows = self.chosen(of, made), []
         for one in chosen:
             row: dict[str, Any] = {"experiment": of.name, "size": of.size, "type": of.kind}
@@ -541,12 +527,12 @@ class Timed:
         return [min(ones, key=lambda one: median(one.ms or [0.0])) for ones in tried.values()]
 
 
-def compile_one(of: Tutorial, folder: Path) -> str:
+def compile_one(of: Tutorial) -> str:
     """Every configuration of an experiment runs once: Triton keeps what it compiles."""
     import torch
 
     torch.manual_seed(0)
-    for way in of.made(folder).ways:
+    for way in of.made().ways:
         for run in way.runs.values():
             run(0)
     torch.cuda.synchronize()
@@ -554,10 +540,9 @@ def compile_one(of: Tutorial, folder: Path) -> str:
 
 
 def compile_all(found: Sequence[Tutorial], folder: Path) -> int:
-    """Renders ours and compiles all kernels into a folder, several at a time; how many experiments there were. Sizes
+    """Compiles all kernels into a folder, several at a time; how many experiments there were. Sizes
     of products are arguments, so that one size stands for all."""
     folder.mkdir(parents=True, exist_ok=True)
-    render_all(folder)
     os.environ["TRITON_CACHE_DIR"] = str(folder / "cache")
     few: dict[Any, Tutorial] = {}
     for one in sorted(found, key=lambda one: one.size):
@@ -565,4 +550,4 @@ def compile_all(found: Sequence[Tutorial], folder: Path) -> int:
         if not of_all or one.size >= 256:
             few.setdefault((one.name, one.kind, None if of_all else one.size), one)
     with ProcessPoolExecutor(min(12, len(few)), mp_context=get_context("spawn")) as pool:
-        return len([*pool.map(compile_one, few.values(), [folder] * len(few))])
+        return len([*pool.map(compile_one, few.values())])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import tempfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Any
 
 import harness
 import numpy as np
-from harness import Check, Found, kernel_text
+from harness import Check, Found
 
 
 class Machine:
@@ -53,14 +52,9 @@ def checked(folder: Path, check: Check, on_gpu: bool) -> Iterator[tuple[Found, s
     """What an example's check finds, and the device."""
     if not on_gpu:
         os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
-    with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "kernel.py"
-        path.write_text(
-            kernel_text(folder, "kernel.py.j2", "-t", "triton", "--index-type", "int32")
-        )
-        machine = Machine(_loaded(path), on_gpu)
-        for found in check(machine):
-            yield found, machine.title
+    machine = Machine(_loaded(folder / "kernel.py"), on_gpu)
+    for found in check(machine):
+        yield found, machine.title
 
 
 main = partial(harness.main, checked=checked)

@@ -22,8 +22,8 @@ def check(machine: Machine) -> Iterator[Found]:
         x, y = (machine.tensor(np.ascontiguousarray(g)) for g in given)
         c = machine.tensor(np.full((m, n), np.nan, np.float16))
         machine.launch(
-            f"matmul_{kind}", (m // bm * (n // bn),), x, y, c, m, n, k,
-            BM=bm, BN=bn, BK=bk, GROUP=group,
+            "matmul", (m // bm * (n // bn),), x, y, c, m, n, k,
+            BM=bm, BN=bn, BK=bk, GROUP=group, TA=kind[0] == "t", TB=kind[1] == "t",
         )  # fmt: skip
         got = machine.array(c)
         yield Found.of(f"matmul {kind}", f"{m} x {n} x {k}", got, wanted, 1e-3)
