@@ -470,6 +470,39 @@ def test_the_address_holds_the_state(page, browser):
     copy.close()
 
 
+def test_what_an_address_does_not_say_is_as_at_the_start(page):
+    choose(page, WEB / "gallery" / "morton.py", "rust")
+    page.select_option("#color", "position")
+    page.check("#memory")
+    page.wait_for_selector(SHOWN)
+    spec = importlib.util.spec_from_file_location("hooks", WEB.parent / "docs" / "hooks.py")
+    hooks = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    page.evaluate(f"location.hash = '{hooks.state(TILES.read_text())}'")
+    page.wait_for_function("() => document.querySelector('#subject').value === 'tiles'")
+    page.wait_for_selector(SHOWN)
+    assert not page.locator("#memory").is_checked() and not page.locator("#order").is_checked()
+    assert page.locator("#color").input_value() == "tile"
+    assert page.locator("#gallery").input_value() == "tiles"
+    assert page.locator("#tab-rust").get_attribute("aria-selected") == "true"
+    type_in(page, "from lego_emit import Row\n\nrows = Row(2, 3)\n")
+    assert page.locator("#gallery").input_value() == ""
+    choose(page, TILES, "cuda")
+
+
+def test_the_theme_is_chosen_and_kept(page, site):
+    back = "getComputedStyle(document.body).backgroundColor"
+    page.select_option("#theme", "dark")
+    assert page.evaluate(back) == "rgb(22, 24, 28)"
+    other = page.context.new_page()
+    other.goto(site)
+    assert other.locator("#theme").input_value() == "dark" and other.evaluate(back) == "rgb(22, 24, 28)"
+    other.close()
+    page.select_option("#theme", "light")
+    assert page.evaluate(back) == "rgb(255, 255, 255)"
+    page.select_option("#theme", "")
+
+
 def test_an_address_may_name_an_example(page):
     page.evaluate("location.hash = 'example=morton'")
     page.wait_for_timeout(100)

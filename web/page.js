@@ -28,6 +28,7 @@ const python = new Python(FILES, working);
 const editor = writer($("editor"), ({ changes, state: { doc } }) => {
   sliders.follow(changes);
   state.text = doc.toString();
+  named();
   document.body.dataset.state = "waiting";
   newest++; // what runs is of an older text
   clearTimeout(typed);
@@ -156,8 +157,9 @@ async function draw(ask) {
       }
     }
   }
-  const { colors } = drawn[0] ?? {};
-  if (colors) options($("color"), colors.map((one) => [one, one]), color);
+  const { colors = [] } = drawn[0] ?? {};
+  options($("color"), colors.map((one) => [one, one]), color);
+  $("color-label").hidden = !colors.length;
   pictures.show(drawn);
 }
 
@@ -266,18 +268,39 @@ async function remember() {
 /** Take over a state: of the address, or of an example. */
 function take(found) {
   if (!found) return;
-  for (const [key, usual] of Object.entries(DEFAULTS))
-    if (typeof found[key] === typeof usual) state[key] = found[key];
+  for (const [key, usual] of Object.entries({ ...DEFAULTS, target: state.target }))
+    state[key] = typeof found[key] === typeof usual ? found[key] : usual;
   for (const box of BOXES) $(box).checked = state[box];
-  const { text } = state;
-  $("gallery").value = GALLERY.find((one) => one.text === text)?.name ?? "";
-  write(editor, text);
+  write(editor, state.text);
+  named();
   if ($("tabs").children.length) choose(state.target, false);
+}
+
+/** The list of examples names the one whose text stands in the editor. */
+function named() {
+  $("gallery").value = GALLERY.find(({ text }) => text === state.text)?.name ?? "";
 }
 
 function example(name) {
   const { text, shown } = GALLERY.find((one) => one.name === name);
   take({ ...DEFAULTS, target: state.target, ...shown, text });
+}
+
+/** Light or dark, "" as the system has it; kept for the next visit where the browser keeps anything. */
+function theme(chosen) {
+  document.documentElement.dataset.theme = chosen;
+  $("theme").value = chosen;
+  try {
+    localStorage.setItem("lego-emit-theme", chosen);
+  } catch { /* it forbids that */ }
+}
+
+function kept() {
+  try {
+    return localStorage.getItem("lego-emit-theme") ?? "";
+  } catch {
+    return "";
+  }
 }
 
 /** Show what the address says: a state, or #example=NAME; whether it says anything. */
@@ -303,6 +326,7 @@ $("download").addEventListener("click", download);
 $("share").addEventListener("click", async () => { await remember(); await copy($("share"), location.href); });
 $("stop").addEventListener("click", () => python.stop("stopped"));
 addEventListener("hashchange", follow);
+$("theme").addEventListener("change", () => theme($("theme").value));
 
 options($("gallery"), [["", "…"], ...GALLERY.map(({ name, text }) => [name, text.split('"""')[1].split(/[.,:]/)[0]])], "");
 builder($("builder"), $("build"), (text) => {
@@ -310,6 +334,7 @@ builder($("builder"), $("build"), (text) => {
   take({ ...state, beside: "", text, subject: "" });
 }, () => [built, ...GALLERY.map(({ text }) => text)].includes(state.text)
   || confirm("Put what the form says in place of your text?"));
+theme(["light", "dark"].find((one) => one === kept()) ?? "");
 if (!(await follow())) example(GALLERY[0].name);
 let names;
 ({ targets, names } = await python.ready);
