@@ -1,7 +1,7 @@
 """How much longer the playground takes to start than Pyodide alone, in one browser: page_start.py [FOLDER] [RUNS]
 
-FOLDER: the built playground, build/site/playground unless given. Both start in a worker, in turns, in a
-fresh profile each time: nothing is cached. Prints medians in seconds: until Python answers, until the page can be used, and until
+FOLDER: the built playground, build/site/playground unless given. Pyodide alone is npm's package as it is. Both start in a
+worker, in turns, in a fresh profile each time: nothing is cached. Prints medians in seconds: until Python answers, until the page can be used, and until
 it shows its first example.
 """
 
@@ -19,12 +19,12 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parent.parent
 FOLDER = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "build" / "site" / "playground"
 RUNS = int(sys.argv[2]) if len(sys.argv) > 2 else 5
-PYODIDE = next(FOLDER.glob("pyodide-*")).name
-LOCK = json.loads((ROOT / "web" / "node_modules" / "pyodide" / "pyodide-lock.json").read_text())
+PYODIDE = ROOT / "web" / "node_modules" / "pyodide"
+LOCK = json.loads((PYODIDE / "pyodide-lock.json").read_text())
 INFO = json.dumps({"info": LOCK["info"], "packages": {}})
 BARE = f"""<!doctype html><title>bare</title><script>
-const text = `const {{ loadPyodide }} = await import("${{location.origin}}/{PYODIDE}/pyodide.mjs");
-const indexURL = "${{location.origin}}/{PYODIDE}/";
+const text = `const {{ loadPyodide }} = await import("${{location.origin}}/bare/pyodide.mjs");
+const indexURL = "${{location.origin}}/bare/";
 const python = await loadPyodide({{ indexURL, packageBaseUrl: indexURL, lockFileContents: {INFO} }});
 postMessage(python.runPython("1 + 1"));`;
 const worker = new Worker(URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }})), {{ type: "module" }});
@@ -42,6 +42,10 @@ const clock = setInterval(() => {
 class Server(SimpleHTTPRequestHandler):
     extensions_map = {".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript",
                       ".css": "text/css", ".wasm": "application/wasm", "": "application/octet-stream"}  # fmt: skip
+
+    def translate_path(self, path):
+        folder, _, name = path.rpartition("/")
+        return str(PYODIDE / name) if folder == "/bare" else super().translate_path(path)
 
     def do_GET(self):
         if self.path != "/bare.html":

@@ -23,7 +23,7 @@ try {
   await installPackages();
   const { info: lock } = JSON.parse(read(here, "node_modules/pyodide/pyodide-lock.json"));
   const pyodide = pyodideFiles((await import("pyodide")).version);
-  const packed = await archives(lock);
+  const packed = await archives(lock, pyodide);
   say("the page");
   await bundle({ lock, pyodide, bytes: bytes(pyodide, packed.archive), ...packed });
   publish();
@@ -90,19 +90,26 @@ function wheelsForWasm({ abi_version, arch, python }) {
 }
 
 /** The archives of Python's modules: ours, with what it needs at once, and Z3. */
-async function archives(lock) {
+async function archives(lock, pyodide) {
   say("the wheels of lego-emit and of what it needs");
   const { loadPyodide } = await import("pyodide");
   const { FS, globals, runPython, toPy } = await loadPyodide();
   runPython(read(here, "pack.py"));
+  const library = join(made, pyodide, "python_stdlib.zip");
   const archive = (name, files) => {
     const held = files.map((path) => `/tmp/${basename(path)}`);
     files.forEach((path, k) => FS.writeFile(held[k], fs.readFileSync(path)));
     notices.push(globals.get("pack")(toPy(held), "/tmp/archive.zip"));
     return hashed(name, FS.readFile("/tmp/archive.zip"));
   };
+  const own = archive("lego-emit.zip", [...wheels(), join(here, "arrays.py"), join(here, "driver.py")]);
+  say("the modules of Python's library");
+  const name = runPython("import sys; next(p for p in sys.path if p.endswith('.zip'))");
+  FS.writeFile(`/tmp/${basename(name)}`, fs.readFileSync(library));
+  globals.get("compiled")(`/tmp/${basename(name)}`, "/tmp/library.zip");
+  fs.writeFileSync(library, FS.readFile("/tmp/library.zip"));
   return {
-    archive: archive("lego-emit.zip", [...wheels(), join(here, "arrays.py"), join(here, "driver.py")]),
+    archive: own,
     z3: archive("z3.zip", wheelsForWasm(lock)),
   };
 }

@@ -43,9 +43,12 @@ from lego_emit.show.cells import BANK, NONE, Sheet, bank
 from lego_emit.show.holders import is_named, values
 from lego_emit.show.pictures import MOST, svg
 from lego_emit.show.sheet import COLORS, kept, sheet
+from lego_emit.templates import environment
 
 FILE = Path("layouts.py")  # what the text is called
 ARCHIVES = ("z3",)  # packages that can be had
+START = Path("start.json")  # what start() gives, and the compiled templates: made with the page
+TEMPLATES = Path("templates")
 COUNTS = ("sizes", "fixed", "domain")  # dicts of numbers that a text may have
 TILE = re.compile(r"[Bbt]|.*[Bb]lock|.*[Tt]ile|.*[Gg]roup|nb$|p$|q$")  # what small sizes are called
 TRIED = 200  # choices of sizes
@@ -74,6 +77,8 @@ def answer(request: str) -> str:
 
 def start() -> dict[str, Any]:
     """The languages that there are, and the names that a text may import, each with a line on it."""
+    if START.exists():
+        return json.loads(START.read_text())
     found = {n: getattr(vars(lego_emit).get(n), "__doc__", None) or "" for n in lego_emit.__all__}
     printers = {n: registry.printer(n) for n in registry.own_targets()}
     return {
@@ -184,6 +189,10 @@ ACTIONS = {f.__name__: f for f in (start, run, code, picture, explain, free)}
 @cache
 def _unit(name: str, target: str, numbers: bool, options: str = "{}") -> Any:
     printer = registry.printer(target)
+    if TEMPLATES.is_dir():
+        from jinja2 import FileSystemBytecodeCache
+
+        environment(type(printer)).bytecode_cache = FileSystemBytecodeCache(str(TEMPLATES.resolve()))
     said = {key: defined[key] for key in beside() if key in defined}
     chosen = {**said, **json.loads(options)}
     if chosen.get("view") and not printer.has_views:
