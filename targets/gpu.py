@@ -22,6 +22,7 @@ from lego_emit.errors import DeviceError, LegoError, TargetError
 from lego_emit.ir.program import Function
 from lego_emit.packages import numpy as np
 from lego_emit.run.target import Compiled, call_arguments, check_given, check_static, outputs_of
+from lego_emit.targets import gpu_arrays
 from lego_emit.targets.cpp import braced, called
 from lego_emit.targets.cpp_host import element
 from lego_emit.templates import environment, named
@@ -358,8 +359,9 @@ def compile_units(name: str, units: Sequence[Unit]) -> list[Compiled]:
 
 
 class GpuCompiled(Compiled):
-    """A unit on a GPU: run["name"](*arguments) as on the host. Where an argument is a GPU array
-    (pycuda.gpuarray) the results are int64 GPU arrays and nothing is copied to the host; those
+    """A unit on a GPU: run["name"](*arguments) as on the host. Where an argument is a GPU array,
+    anything with __cuda_array_interface__ or DLPack, the results are int64 arrays there, of PyTorch
+    or CuPy where the first one is and else of PyCUDA, and nothing is copied to the host; those
     arguments have one shape, and the others broadcast to it."""
 
     def __init__(self, unit: Unit, device: Device, text: str):
@@ -371,7 +373,7 @@ class GpuCompiled(Compiled):
         self._functions = {f.name: f for f in unit.program.functions}  # the host asks what fits
 
     def _run(self, function: Function, arguments: tuple) -> Any:
-        if not any(hasattr(a, "gpudata") for a in arguments):
+        if not any(map(gpu_arrays.is_there, arguments)):
             with self.device.active():
                 return super()._run(function, arguments)
         self._check_count(function, arguments)
@@ -381,7 +383,15 @@ class GpuCompiled(Compiled):
     def _run_there(self, function: Function, arguments: tuple) -> Any:
         from pycuda import gpuarray  # pyright: ignore[reportMissingImports]
 
-        shapes = {a.shape for a in arguments if hasattr(a, "gpudata")}
+        there = {
+            k: gpu_arrays.taken(a, self.device.number, function.params[k].name)
+            for k, a in enumerate(arguments)
+            if gpu_arrays.is_there(a)
+        }
+        first = arguments[min(there)]
+        if any(array is not arguments[k] for k, array in there.items()):
+            self.device.driver.Context.synchronize()  # with streams of other libraries
+        shapes = {a.shape for a in there.values()}
         if len(shapes) > 1:
             raise TypeError(
                 f"{function.name}: GPU arrays of shapes {', '.join(map(str, sorted(shapes)))}; "
@@ -389,22 +399,17 @@ class GpuCompiled(Compiled):
             )
         (shape,) = shapes
         pointers: list[tuple[Any, int]] = []
-        for param, value in zip(function.params, arguments, strict=True):
-            on_device = hasattr(value, "gpudata")
-            array = value if on_device else np.asarray(value)
+        for k, (param, value) in enumerate(zip(function.params, arguments, strict=True)):
+            on_device = k in there
+            array = there[k] if on_device else np.asarray(value)
             if param.static:
-                check_static(function, param, value.get() if on_device else array)
+                check_static(function, param, array.get() if on_device else array)
                 continue
             if array.dtype.kind not in "iub":
                 raise TypeError(
                     f"{function.name}: {param.name} must be integers, not {array.dtype}"
                 )
             if on_device:
-                if not array.flags.c_contiguous:
-                    raise TypeError(
-                        f"{function.name}: the GPU array {param.name} is not contiguous; pass "
-                        f"{param.name}.copy()"
-                    )
                 array = array if array.dtype == np.int64 else array.astype(np.int64)
                 pointers.append((array, 1))
             elif array.ndim == 0:
@@ -412,8 +417,9 @@ class GpuCompiled(Compiled):
             else:
                 spread = np.ascontiguousarray(np.broadcast_to(array, shape), np.int64)
                 pointers.append((gpuarray.to_gpu(spread), 1))
-        outputs = tuple(gpuarray.empty(shape, np.int64) for _ in function.outputs)
-        self.library.launch(function, prod(shape), pointers, outputs)
+        results = [gpu_arrays.given(shape, first) for _ in function.outputs]
+        self.library.launch(function, prod(shape), pointers, [there for _, there in results])
+        outputs = tuple(array for array, _ in results)
         return outputs[0] if len(outputs) == 1 else outputs
 
     def array(self, name: str) -> Any:

@@ -202,9 +202,14 @@ class SourceModule:
 
 
 class GPUArray:
-    def __init__(self, array):
-        self.array = array
+    def __init__(self, array, dtype=None, gpudata=None, base=None):
+        """Of an array; or as PyCUDA's, of a shape, a dtype and memory that base holds."""
+        if gpudata is not None:
+            dtype = np.dtype(dtype)
+            array = _view(gpudata, int(np.prod(array)) * dtype.itemsize).view(dtype).reshape(array)
+        self.array, self.base = array, base
 
+    strides = property(lambda self: self.array.strides)
     shape = property(lambda self: self.array.shape)
     dtype = property(lambda self: self.array.dtype)
     size = property(lambda self: self.array.size)

@@ -109,6 +109,60 @@ def test_gpu_arrays_stay_there(device):
         there["tiled_inv"](96, 64, 32, 16, gpuarray.to_gpu(row.astype(np.float32)))
 
 
+class Elsewhere:
+    """An array of a library that is not PyCUDA."""
+
+    def __init__(self, array, **more):
+        self.array = array
+        self.__cuda_array_interface__ = {
+            "shape": array.shape, "typestr": array.dtype.str, "data": (array.ctypes.data, False),
+            "strides": None, "version": 3, **more,
+        }  # fmt: skip
+
+
+def test_arrays_with_an_interface(monkeypatch):
+    if shutil.which("g++") is None:
+        pytest.skip("needs g++")
+    fake_cuda.install(monkeypatch)
+    there = generate(tiled, "cuda").compile(device="gpu")
+    flat = np.arange(96 * 64, dtype=np.int32).reshape(96, 64)
+    found = there["tiled_inv"](96, 64, 32, 16, Elsewhere(flat))
+    assert all(type(a).__name__ == "GPUArray" for a in found)
+    held = [Elsewhere(a.get()) for a in found]
+    np.testing.assert_array_equal(there["tiled_apply"](96, 64, 32, 16, *held).get(), flat)
+    with pytest.raises(TypeError, match="flat is not contiguous"):
+        there["tiled_inv"](96, 64, 32, 16, Elsewhere(flat, strides=(4, 384)))
+    far = Elsewhere(flat)
+    far.__dlpack_device__ = lambda: (2, 1)
+    with pytest.raises(TypeError, match="in the memory of GPU 1"):
+        there["tiled_inv"](96, 64, 32, 16, far)
+    del far.__cuda_array_interface__
+    far.__dlpack_device__ = lambda: (2, 0)
+    monkeypatch.setattr(gpu.gpu_arrays, "WITH_INTERFACE", ())
+    with pytest.raises(TypeError, match="import PyTorch or CuPy"):
+        there["tiled_inv"](96, 64, 32, 16, far)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", ["torch", "cupy"])
+def test_arrays_of_other_libraries(name):
+    library = pytest.importorskip(name)
+    there = generate(tiled, "cuda").compile(device="gpu")
+    on = {"device": "cuda"} if name == "torch" else {}
+    for dtype in (library.int64, library.int32):
+        flat = library.arange(96 * 64, dtype=dtype, **on).reshape(96, 64)
+        found = there["tiled_inv"](96, 64, 32, 16, flat)
+        assert all(type(a) is type(flat) and a.dtype == library.int64 for a in found)
+        assert bool((there["tiled_apply"](96, 64, 32, 16, *found) == flat).all())
+    with pytest.raises(TypeError, match="not contiguous"):
+        there["tiled_inv"](96, 64, 32, 16, flat.T)
+    stream = library.cuda.Stream()
+    with library.cuda.stream(stream) if name == "torch" else stream:
+        late = flat.reshape(-1).repeat(4096)[: 96 * 64 * 512]
+        found = there["tiled_inv"](96, 64, 32, 16, late)
+    assert bool((there["tiled_apply"](96, 64, 32, 16, *found) == late).all())
+
+
 def test_array_form(device):
     unit = generate(index_kernel, "cuda")
     here, there = unit.compile(), unit.compile(device=device)
