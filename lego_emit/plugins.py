@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TypeVar
 
@@ -11,7 +14,22 @@ T = TypeVar("T")
 
 
 def entries(group: str) -> dict[str, EntryPoint]:
-    """The installed plug-ins of a group by name."""
+    """The installed plug-ins of a group by name. All packages' files are read once for each group,
+    and again where a folder of sys.path has changed."""
+    return {**_entries(group, tuple(map(_state, sys.path)))}
+
+
+def _state(folder: str) -> tuple[object, ...]:
+    """What changes where a package is installed into a folder, or removed."""
+    try:
+        found = os.stat(folder or ".")
+    except (OSError, ValueError):
+        return (folder,)
+    return folder, found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+@lru_cache(maxsize=16)
+def _entries(group: str, _: tuple[object, ...]) -> dict[str, EntryPoint]:
     found: dict[str, EntryPoint] = {}
     for entry in entry_points(group=group):
         if entry.name in found and found[entry.name].value != entry.value:

@@ -6,6 +6,7 @@ import json
 import os
 import pickle
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -30,6 +31,7 @@ from lego_emit.ir.program import Function, Param
 from lego_emit.ir.relations import between
 from lego_emit.operations import OPS
 from lego_emit.pipeline import build_program
+from lego_emit.plugins import entries
 from lego_emit.printers.c import CPrinter
 from lego_emit.printers.cpp import CppPrinter
 from lego_emit.printers.cuda import CudaPrinter
@@ -760,3 +762,19 @@ def test_an_index_type_that_nothing_can_be_proved_of(case):
 def test_a_common_type_may_be_written_with_its_own_ends():
     kind = type("Own", (CPrinter,), {"types": {IndexType("int64", *INT64.ends): "long"}})
     assert kind().index_types == {"int64": INT64}
+
+
+def test_what_is_installed_while_python_runs_is_found(tmp_path, monkeypatch):
+    site = tmp_path / "site"
+    site.mkdir()
+    monkeypatch.syspath_prepend(site)
+    assert "lua" not in entries("lego_emit.printers")
+    broken(tmp_path / "made", "").joinpath("broken-1.0.dist-info").rename(
+        site / "broken-1.0.dist-info"
+    )
+    assert entries("lego_emit.printers")["lua"].value == "broken_lua:LuaPrinter"
+    shutil.rmtree(site / "broken-1.0.dist-info")
+    assert "lua" not in entries("lego_emit.printers")
+    read = []
+    monkeypatch.setattr("lego_emit.plugins.entry_points", lambda group: read.append(group) or ())
+    assert entries("lego_emit.printers") and not read
