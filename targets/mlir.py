@@ -228,6 +228,17 @@ TILE = re.compile(r"(%[\w.$-]+) : (memref<.*?)#gpu\.address_space<workgroup>>")
 BLOCK = re.compile(r"known_block_size = array<i32: ([\d, ]+)>")
 ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
 UNKNOWN = re.compile(r"'(\w+)' is not a recognized processor")
+# Operations on integers with a sign, which MLIR writes on integers without one: wgpu goes by the type.
+SIGNED = re.compile(
+    r"^( *)%(\w+) = spirv\.((?:SDiv|SRem|SMod|SNegate|SConvert|ConvertSToF|ConvertFToS|ShiftRightArithmetic|"
+    r"GL\.SAbs|GL\.SSign)) ([%\w, ]+) : (.*)$",
+    re.M,
+)
+INTEGER = re.compile(r"\bi(?=\d)|(?<=x)i(?=\d)")
+CONDITION = re.compile(r"^( *)%([\w.$-]+) = arith\.index_castui (%[\w.$-]+) : i1 to index$", re.M)
+WIDENED = (
+    r"\1%wide_\2 = arith.extui \3 : i1 to i32\n\1%\2 = arith.index_cast %wide_\2 : i32 to index"
+)
 SHADER = re.compile(r"^  spirv\.module .*?^  \}$", re.M | re.S)
 ESCAPED = re.compile(r"\\([0-9A-F]{2}|.)")
 
@@ -340,12 +351,12 @@ def spirv(text: str) -> bytes:
             "on Debian: apt-get install mlir-19-tools llvm-19"
         )
     kernels = HEAD.sub(_entry, run.read(llvm, text)[0])
-    kernels = kernels.replace("#gpu.address_space<workgroup>", "3")
+    kernels = CONDITION.sub(WIDENED, kernels).replace("#gpu.address_space<workgroup>", "3")
     passes = f"--pass-pipeline={TO_SPIRV}"
     made = run.made([llvm.opt, passes, LOCAL], f"{VULKAN}\n{kernels}\n}}\n").decode()
     found = SHADER.search(made)
-    command = [llvm.translate, "--no-implicit-module", "--serialize-spirv"]
-    return run.made(command, found[0] if found else "")
+    shader = SIGNED.sub(_with_a_sign, found[0]) if found else ""
+    return run.made([llvm.translate, "--no-implicit-module", "--serialize-spirv"], shader)
 
 
 def _entry(head: re.Match[str]) -> str:
@@ -361,3 +372,25 @@ def _entry(head: re.Match[str]) -> str:
     lines = [f"{indent}{start} kernel attributes {{{own}}} {{"]
     lines += [f"{indent}  {x} = memref.alloc() : {kind}3>" for x, kind in TILE.findall(tiles)]
     return "\n".join(lines)
+
+
+def _with_a_sign(found: re.Match[str]) -> str:
+    """An operation of SPIR-V on integers with a sign, its operands and its result cast."""
+    indent, name, operation, operands, types = found.groups()
+    taken, _, made = types.partition(" to ")
+    kinds, given, lines = taken.split(", "), list[str](), list[str]()
+    for k, operand in enumerate(operands.split(", ")):
+        kind = kinds[min(k, len(kinds) - 1)]
+        signed = INTEGER.sub("si", kind)
+        if signed != kind:
+            lines.append(f"%from_{k}_{name} = spirv.Bitcast {operand} : {kind} to {signed}")
+            operand = f"%from_{k}_{name}"
+        given.append(operand)
+    made = made or kinds[0]
+    signed = INTEGER.sub("si", made)
+    result = name if signed == made else f"to_{name}"
+    said = INTEGER.sub("si", types)
+    lines.append(f"%{result} = spirv.{operation} {', '.join(given)} : {said}")
+    if result != name:
+        lines.append(f"%{name} = spirv.Bitcast %{result} : {signed} to {made}")
+    return "\n".join(f"{indent}{line}" for line in lines)

@@ -217,6 +217,68 @@ def test_what_is_made_of_a_plain_kernel(vulkan, ends, harness, monkeypatch, tmp_
         assert "sqrt" in made and "call" not in made and ".target sm_80" in made
 
 
+# Of a negative or positive %v and 3: what is stored, and what NumPy computes.
+SIGNS = {
+    "divsi %v, %c3 : T": lambda v: np.trunc(v / 3),
+    "remsi %v, %c3 : T": lambda v: np.fmod(v, 3),
+    "floordivsi %v, %c3 : T": lambda v: v // 3,
+    "shrsi %v, %c3 : T": lambda v: v >> 3,
+    "minsi %v, %c3 : T": lambda v: np.minimum(v, 3),
+    "maxsi %v, %c3 : T": lambda v: np.maximum(v, 3),
+    "shrui %v, %c3 : T": lambda v: (v.astype(np.uint32) >> 3).astype(np.int64),
+    "xori %v, %c3 : T": lambda v: v ^ 3,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["i32", "index"])
+def test_signs_are_kept_on_vulkan(kind, vulkan, harness, tmp_path):
+    """MLIR's integers have no sign in SPIR-V, where wgpu goes by the type."""
+    lines = ["%v = arith.subi %t, %c32 : index"]
+    if kind == "i32":
+        lines = ["%w = arith.subi %t, %c32 : index", "%v = arith.index_cast %w : index to i32"]
+    for k, text in enumerate([*SIGNS, "cmpi slt, %v, %c3 : T", "sitofp"]):
+        now = f"%r{k} = arith.{text}".replace(": T", f": {kind}")
+        cast = f"arith.index_cast %r{k} : index to i32"
+        if text.startswith("cmpi"):
+            now = now.replace(f"%r{k}", f"%b{k}")
+            widen = "index_castui" if kind == "index" else "extui"
+            now += f"\n%r{k} = arith.{widen} %b{k} : i1 to {kind}"
+        if text == "sitofp":  # to a float, halved, and back
+            cast, value = f"arith.fptosi %h{k} : f32 to i32", "%v"
+            if kind == "index":
+                lines.append(f"%i{k} = arith.index_cast %v : index to i32")
+                value = f"%i{k}"
+            now = (
+                f"%f{k} = arith.sitofp {value} : i32 to f32\n%h{k} = arith.mulf %f{k}, %half : f32"
+            )
+        elif kind == "i32":
+            cast = f"arith.extsi %r{k} : i32 to i64\n%s{k} = arith.trunci %l{k} : i64 to i32"
+        lines += [now, f"%{'l' if 'extsi' in cast else 's'}{k} = {cast}"]
+        lines += [
+            f"%o{k} = arith.constant {64 * k} : index",
+            f"%p{k} = arith.addi %o{k}, %t : index",
+        ]
+        lines.append(f"memref.store %s{k}, %a[%p{k}] : memref<?xi32>")
+    body = "\n".join(lines)
+    text = f"""gpu.module @m {{
+gpu.func @signs(%a: memref<?xi32>) kernel {BLOCK} {{
+%t = gpu.thread_id x
+%c32 = arith.constant 32 : index
+%c3 = arith.constant 3 : {kind}
+%half = arith.constant 0.5 : f32
+{body}
+gpu.return
+}}
+}}"""
+    found = np.full((len(SIGNS) + 2, 64), 12345, np.int32)
+    harness.Shaders(text, tmp_path).launch("signs", (1,), (64,), found)
+    v = np.arange(-32, 32)
+    wanted = [f(v) for f in SIGNS.values()] + [v < 3, np.trunc(v / 2)]
+    for row, want, said in zip(found, wanted, [*SIGNS, "slt", "sitofp"], strict=True):
+        assert np.array_equal(row, want), said
+
+
 def test_refusals(ends, monkeypatch):
     text = SCALE.replace("ATTRIBUTES", BLOCK)
     for bad, chip, said in [

@@ -263,6 +263,8 @@ def test_texts_are_legible_in_both_themes():
         assert texts > {"text", "quiet", "link", "comment"}
         for name in texts:
             for behind in ("page", "panel"):
-                assert contrast(colors[name], colors[behind]) >= 4.5, f"{name} on {behind}: {colors}"
+                assert contrast(colors[name], colors[behind]) >= 4.5, (
+                    f"{name} on {behind}: {colors}"
+                )
         assert contrast(colors["bad"], colors["bad-back"]) >= 4.5
     assert all(contrast(color, "#111") >= 4.5 for color, _ in PALETTE)

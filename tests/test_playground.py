@@ -496,7 +496,10 @@ def test_the_theme_is_chosen_and_kept(page, site):
     assert page.evaluate(back) == "rgb(22, 24, 28)"
     other = page.context.new_page()
     other.goto(site)
-    assert other.locator("#theme").input_value() == "dark" and other.evaluate(back) == "rgb(22, 24, 28)"
+    assert (
+        other.locator("#theme").input_value() == "dark"
+        and other.evaluate(back) == "rgb(22, 24, 28)"
+    )
     other.close()
     page.select_option("#theme", "light")
     assert page.evaluate(back) == "rgb(255, 255, 255)"
