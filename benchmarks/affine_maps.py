@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -183,6 +184,41 @@ def mismatch(row: Row) -> tuple[int, str]:
             if len(wrong):
                 return count, f"{row.name} with {sizes}: {len(wrong)} of {len(right)} differ"
     return count, ""
+
+
+@dataclass
+class Found:
+    """What was seen of all golden functions. kinds: functions, indices and the longest map by kind; reasons: how
+    often there is none for each; wrong: what differs; lowered: the versions of LLVM that lower each."""
+
+    kinds: dict[str, list[int]]
+    reasons: Counter[str]
+    wrong: list[str]
+    lowered: list[int]
+
+    @property
+    def count(self) -> int:
+        """How many are maps."""
+        return sum(count for count, *_ in self.kinds.values())
+
+
+def checked() -> Found:
+    """Every golden function: its map over its whole table, lowered by each mlir-opt; or why it is none."""
+    found, texts = Found({}, Counter(), [], []), list[str]()
+    for row in rows():
+        if row.map is None:
+            found.reasons[row.reason.partition("it has ")[2].partition(". Call")[0]] += 1
+            continue
+        count, wrong = mismatch(row)
+        found.wrong += [wrong] if wrong else []
+        known = found.kinds.setdefault(row.map.kind, [0, 0, 0])
+        known[:] = known[0] + 1, known[1] + count, max(known[2], len(str(row.map)))
+        texts.append(function_of(row.name, row.map))
+    for version, program in programs().items():
+        lowered = optimized(program, "".join(texts), "--lower-affine")
+        complete = lowered.count("func.func") == len(texts) and "affine.apply" not in lowered
+        found.lowered += [version] if complete else []
+    return found
 
 
 # -- mlir-opt -------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 mlir-opt makes of them, refusals, memrefs, options and templates."""
 
 import random
-import re
+import subprocess
 import sys
 from collections import Counter
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 from pathlib import Path
 
 import numpy as np
@@ -28,10 +30,11 @@ from lego_emit.cli import main
 from lego_emit.errors import LegoError, TargetError
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
-
 import affine_maps
 
-M, N, b = symbols("M N b")
+ROOT = Path(__file__).parents[1]
+
+M, N = symbols("M N")
 TILES = TileBy([M // 4, N // 8], [4, 8]).OrderBy(Row(M, N))
 # Of each kind some, which every run looks at; --deep has all.
 SOME = (
@@ -44,6 +47,7 @@ SOME = (
     "brick_N6_B2",
 )
 LEAST = 185  # of the golden functions are maps
+REASONS = {"a choice", "a minimum", "a table", "a square root", "a bitwise product of two indices"}
 
 
 def of(function, **given):
@@ -65,22 +69,13 @@ def test_some_golden_functions_are_maps():
 @golden_lowered
 def test_golden_functions_are_maps_or_say_why():
     """Each over its whole table, semi-affine ones at three sizes; each as mlir-opt reads it, too, and each lowers."""
-    rows = [*affine_maps.rows()]
-    maps = {row.name: row for row in rows if row.map is not None}
-    kinds = Counter(row.map.kind for row in maps.values())
-    assert len(maps) >= LEAST and all(count > 30 for count in kinds.values()), kinds
-    assert all(len(str(row.map)) <= 6000 for row in maps.values())
-    found = {name: affine_maps.mismatch(row) for name, row in maps.items()}
-    assert {name: wrong for name, (_, wrong) in found.items() if wrong} == {}
-    assert sum(count for count, _ in found.values()) > 300_000
-    for row in rows:
-        if row.map is None:
-            assert re.match(rf"{row.name} is no affine map: it has (a|\d)", row.reason), row.reason
-    module = "".join(affine_maps.function_of(name, row.map) for name, row in maps.items())
-    assert affine_maps.programs(), "mlir-opt is missing"
-    for program in affine_maps.programs().values():
-        lowered = affine_maps.optimized(program, module, "--lower-affine")
-        assert lowered.count("func.func") == len(maps) and "affine.apply" not in lowered
+    found = affine_maps.checked()
+    assert found.wrong == [] and found.count >= LEAST
+    assert min(count for count, *_ in found.kinds.values()) > 30 and len(found.kinds) == 3
+    assert sum(indices for _, indices, _ in found.kinds.values()) > 300_000
+    assert max(longest for *_, longest in found.kinds.values()) <= 6000
+    assert found.lowered and found.lowered == [*affine_maps.programs()]
+    assert found.reasons.keys() <= REASONS
 
 
 @pytest.mark.deep
@@ -102,6 +97,58 @@ def test_mlir_reads_maps_as_they_are_meant():
                     assert (np.broadcast_to(got, right.shape) == right).all(), row.name
                     compared += 1
         assert compared > 100
+
+
+# -- what MLIR makes of them ---------------------------------------------------------------------------
+
+RESULTS = ROOT / "benchmarks" / "results" / "affine.md"
+
+
+def cells(text, columns):
+    """The rows of the tables of so many columns, without their heads."""
+    rows = [
+        [c.strip() for c in line.strip()[1:-1].split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    return [row for row in rows if len(row) == columns and row[2].replace(",", "").isdigit()]
+
+
+@pytest.fixture
+def program():
+    """benchmarks/affine as a module."""
+    loader = SourceFileLoader("benchmarks_affine", str(ROOT / "benchmarks" / "affine"))
+    module = module_from_spec(spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+def test_the_figures_of_the_page_are_those_of_the_results(program):
+    """Its sums are of the rows, and no form has fewer operations than ours."""
+    text = RESULTS.read_text()
+    titles = ("ours", "latency", *program.COLUMNS)
+    counts = [
+        (kind, {t: int(n) for t, n in zip(titles, numbers, strict=True) if n})
+        for _, kind, *numbers in cells(text, 2 + len(titles))
+    ]
+    assert len(counts) > 130 and program.summary(counts) in text
+    sums = cells(text, 8)
+    assert all(row[-1] == "0" for row in sums)
+    page = (ROOT / "docs" / "languages" / "mlir.md").read_text()
+    wanted = [row for row in sums if row[1] not in ("latency", "map")]
+    assert wanted and cells(page, 8) == wanted
+
+
+@pytest.mark.deep
+def test_the_results_are_what_the_program_prints():
+    """Where the same LLVM is the newest one; it says by its exit code whether all values are right."""
+    run = [sys.executable, "benchmarks/affine"]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.endswith("Wrong: none.\n"), (
+        done.stdout + done.stderr
+    )
+    if f"LLVM {max(affine_maps.programs())}." in RESULTS.read_text():
+        assert done.stdout == RESULTS.read_text()
 
 
 # -- what there is, and what is not ----------------------------------------------------------------
