@@ -49,6 +49,7 @@ class CutileKernels(KernelLanguage):
     index_type = "int32"
     aliases = {"ct": "cuda.tile"}
     multiple = "{name} = ct.assume_divisible_by({name}, {number})"
+    functions = False
     natural = ("bid", "num_blocks", "num_tiles")
     package = "cuda"
     pure = (

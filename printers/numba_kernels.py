@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 import importlib
+import re
 import types
 from typing import Any
 
 from lego_emit.emit.kernel_language import Ask, KernelLanguage, Wrap
+
+# Numba has no math.isqrt.
+ISQRT = '''
+def _isqrt(n):
+    """The integer square root, digit by digit."""
+    root = 0
+    for k in range(62, -1, -2):
+        digit = root + (1 << k)
+        root >>= 1
+        if n >= digit:
+            n -= digit
+            root += 1 << k
+    return root
+'''
 
 
 class NumbaKernels(KernelLanguage):
@@ -41,6 +56,20 @@ class NumbaKernels(KernelLanguage):
             return again
 
         return function, wrap
+
+    def helpers(self, text: str, kernel: Any) -> str:
+        """The functions under the kernel's own decorator."""
+        cuda = "cuda" in type(kernel).__module__
+        first, said = (
+            ("from numba import cuda", "cuda.jit(device=True)")
+            if cuda
+            else ("import numba", "numba.njit")
+        )
+        head, functions = text.split("\n\n\n", 1)
+        if "math.isqrt(" in functions:
+            functions = f"{ISQRT.strip()}\n\n\n{functions.replace('math.isqrt(', '_isqrt(')}"
+        functions = re.sub(r"^def ", f"@{said}\ndef ", functions, flags=re.M)
+        return "\n\n\n".join([head.replace("\n\nimport math", "") + f"\n\n{first}", functions])
 
     def asking(self, kernel: Any, ask: Ask) -> Any:
         """The kernel, in a class of its own: calls of Python ask, and those of compiled functions, which read the

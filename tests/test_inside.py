@@ -448,3 +448,37 @@ def test_a_launch_is_asked_what_the_layouts_assume():
     with pytest.warns(LegoWarning, match="assumes M % 4 == 0") as found:
         jit(kernel, target="python")(5, 6, 1)
     assert found[0].filename == __file__
+
+
+CURVE, TRIANGLE = catalogue["hilbert.2D"](8, 8), catalogue["lapack.TP"](8)
+
+
+def test_what_is_long_or_no_expression_is_a_function_beside_the_kernel():
+    @jit(target="python")
+    def along(p, q):
+        i, j = TRIANGLE.inv(p)
+        return CURVE[i, j], CURVE[i, j] + 1, TRIANGLE.inv(q), TRIANGLE.inv(q)[1]
+
+    for p in range(TRIANGLE.physical_size):
+        q = TRIANGLE.physical_size - 1 - p
+        at, other = CURVE[TRIANGLE.inv(p)], TRIANGLE.inv(q)
+        assert along(p, q) == (at, at + 1, other, other[1])
+    lines = [line.strip() for line in along.lego.source.splitlines()]
+    assert "i, j = along_1(p)" in lines
+    assert "return along_2(i, j), along_2(i, j) + 1, along_3(q), along_4(q)" in lines
+    assert along.lego.helpers.count("\ndef ") == 4 and "math.isqrt" in along.lego.helpers
+
+    first = along
+
+    @jit(target="python")
+    def along(i, j):  # another one of this name
+        return CURVE[j, i]
+
+    assert along(1, 2) == CURVE[2, 1] and first(5, 5)[0] == CURVE[TRIANGLE.inv(5)]
+    name = re.search(r"return (along_1\w+)\(i, j\)", along.lego.source)[1]
+    kept = globals()[name]
+    globals()[name] = kept.__class__
+    with pytest.raises(StaleLayoutError, match=name):
+        along(1, 2)
+    globals()[name] = kept
+    assert along(1, 2) == CURVE[2, 1]

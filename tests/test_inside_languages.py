@@ -84,7 +84,7 @@ def test_triton_compiles_wide_loads_and_names_the_user_s_lines(triton, tmp_path)
 @pytest.mark.slow
 def test_numba_s_kernels_are_right():
     found = run(HERE / "numba_kernels.py")
-    names = "by_columns in_parallel add transpose matmul calls raises device warns line stale"
+    names = "by_columns in_parallel add transpose matmul along along_on_cuda calls raises device warns line stale"
     assert found == [f"{name} True" for name in names.split()]
 
 
@@ -111,7 +111,7 @@ def test_triton_s_autotune_and_lines(triton):
     found = run(HERE / "triton_cases.py")
     assert found == [
         "tuned_below [True, True]", "autotuner True True", "tuned_above [True, True]", "autotuner True True",
-        "line True",
+        "along True", "line True",
     ]  # fmt: skip
 
 

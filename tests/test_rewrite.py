@@ -72,6 +72,22 @@ def test_what_was_made_runs_without_lego_emit(file, tmp_path):
             assert text.splitlines()[k] == line
 
 
+def test_functions_beside_a_kernel_are_at_the_end(file, tmp_path):
+    text = TEXT.replace(
+        "ROWS = Row(*symbols", "from lego_emit import catalogue\nROWS = Row(*symbols"
+    ).replace("columns(M, N)[i, j]", 'catalogue["lapack.TP"](8).inv(i + j)')
+    file.write_text(text)
+    made = tmp_path / "made.py"
+    assert ran(file, "-o", made).exit_code == 0
+    assert "lego_emit" not in made.read_text()
+    space = {}
+    exec(made.read_text(), space)
+    assert space["at"](3, 5, 2, 1) == (22, (0, 2))
+    file.write_text(text + "\n\ndef at_1(x):\n    return x\n")
+    found = ran(file, "-o", made)
+    assert found.exit_code == 2 and "at_1 is a function that a kernel calls" in found.output
+
+
 def test_a_stale_output_is_found(file, tmp_path):
     made = tmp_path / "made.py"
     ran(file, "-o", made)

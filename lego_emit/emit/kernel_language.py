@@ -21,6 +21,7 @@ class KernelLanguage:
     name that it has there. multiple: the statement that says of a name that a number divides it, or
     "". natural: the functions of the language whose results are at least 0. package: of the language's own functions;
     pure: those that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
+    functions: whether kernels call functions beside them, as generate() prints them for the target.
     descriptors: how a tensor descriptor is made of {pointer} and of sizes, strides and block, and the texts "load",
     "store" (up to its value), "shape" (of a block and its sizes) and "order" (of a block and its axes); none without.
     """
@@ -34,6 +35,7 @@ class KernelLanguage:
     pure: tuple[str, ...] = ()
     package = ""
     calls_by_value = False
+    functions = True
     descriptors: Mapping[str, str] = {}
 
     def printer(self) -> Printer:
@@ -44,6 +46,11 @@ class KernelLanguage:
         """(the plain function of what the language's decorator made, what makes the like of another
         function); None of all else."""
         return None
+
+    def helpers(self, text: str, kernel: Any) -> str:
+        """A module of functions that a kernel calls, in the language: as the printer makes it, or with decorators.
+        kernel: what jit() was given."""
+        return text
 
     def asking(self, kernel: Any, ask: Ask) -> Any:
         """A kernel like this one whose launches first call ask(arguments, named, depth): the positional

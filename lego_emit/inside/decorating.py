@@ -16,7 +16,7 @@ from ..emit.kernel_language import KernelLanguage
 from ..errors import KernelError, LegoWarning, StaleLayoutError, brief, did_you_mean, short_repr
 from ..plugins import entries, load
 from .ahead import MADE, Made
-from .made import function_of
+from .made import function_of, helper_of
 from .outer import Outer
 from .rewriting import Rewriter
 from .source import Source
@@ -38,13 +38,15 @@ class Rewritten:
 
     source: its text without layouts, and without jit's own decorator; assumptions: what its index
     expressions rest on, as a header says it; layouts: the layouts in it, by name; unchecked: what
-    assume() says of values that no launch is given.
+    assume() says of values that no launch is given; helpers: the functions beside it that it calls, for what is
+    no expression, or a long one, as the texts of modules.
     """
 
     source: str
     assumptions: tuple[str, ...]
     layouts: Mapping[str, str]
     unchecked: tuple[str, ...] = ()
+    helpers: str = ""
 
 
 @brief
@@ -123,16 +125,23 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
     source = Source(function)
     made = Rewriter(source, language, assume, ranges, index_type).rewritten()
     text = _undecorated(source, made.text)
+    helpers = {n: language.helpers(module, kernel) for n, module in made.helpers.items()}
     if (collected := MADE.get()) is not None:
-        collected.append(Made(source.file, source.first, source.text.count("\n"), text))
+        lines = source.text.count("\n")
+        collected.append(Made(source.file, source.first, lines, text, tuple(helpers.values())))
     said = {text: True for text in assume if isinstance(text, str)} | made.said
     told = _Launch(made.outer, said, inspect.signature(function), checks, function.__qualname__)
     if not made.edits:
         result = kernel
     else:
-        inner = function_of(source, text)
+        for name, module in helpers.items():
+            function.__globals__[name] = helper_of(source, name, module)
+            made.outer.keep(name)
+        inner = function_of(source, text, "".join(helpers.values()))
         result = wrap(inner)
-    info = Rewritten(text, made.assumptions, made.layouts, told.unchecked)
+    info = Rewritten(
+        text, made.assumptions, made.layouts, told.unchecked, "\n\n".join(helpers.values())
+    )
     result = language.asking(result, told)
     result.lego = info
     return result

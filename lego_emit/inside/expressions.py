@@ -7,14 +7,17 @@ import builtins
 import re
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from ..emit.emit import emit
 from ..emit.kernel_language import KernelLanguage
-from ..errors import KernelError, LegoError, TemplateError, did_you_mean
+from ..errors import LegoError, did_you_mean
+from ..ir.program import Program
+from ..kernels.names import fresh
 from ..kernels.placed import Placed, placed, sizes_of
 from ..kernels.slices import Axis
-from ..kernels.spelling import Kernel
+from ..kernels.spelling import Kernel, NoExpression
 from ..kernels.texts import MARKED
 from ..kernels.values import Several, Value
 from .flow import Either, Gone, Known, any_of, own_names_within
@@ -36,6 +39,7 @@ PURE = (
     round,
     range,
 )  # that may be called again, or not
+LONG = 240  # characters of an index expression that stands in the kernel
 PARTS = ("size", "physical_size", "dims")
 # Around what stands there no brackets are needed.
 ENCLOSING = (
@@ -55,17 +59,17 @@ class _Names(Kernel):
         """Nothing: no name is to be looked for in a text."""
         return ""
 
-    def _check_helpers(self, root: Any, view: Any, said: str) -> None:
-        """A function's text has no helper functions: what to write instead."""
-        try:
-            super()._check_helpers(root, view, said)
-        except TemplateError as error:
-            what = str(error).partition(", which no kernel")[0].partition(", which no kernel's")[0]
-            what = what.removeprefix(said).strip()
-            raise KernelError(
-                f"{what}: say what is not negative, as lego_emit.assume(i >= 0), or call a function that "
-                "generate() prints"
-            ) from None
+    def function(self, name: str, values: Sequence[Value]) -> tuple[str, Program]:
+        """(a call of a function of this name, the function, which returns the values)."""
+        names = [name, *(f"{name}_{k}" for k in range(2, len(values) + 1))]
+        program = self._program(dict(zip(names, values, strict=True)))
+        (function,) = program.functions
+        given = (
+            self._texts.get(p.name) or self._blocks.get(p.name, p.name) for p in function.params
+        )
+        said = getattr(values, "said", values[0].said)
+        made = replace(program, name=name, title=said, functions=(replace(function, name=name),))
+        return f"{name}({', '.join(given)})", made
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,7 @@ class Expressions(Layouts):
     ):
         super().__init__(source, language)
         self.edits: list[tuple[int, int, str]] = []
+        self.helpers: dict[str, str] = {}  # functions beside the kernel, and their modules' texts
         self.plain: dict[str, int] = {}  # names that are given other values than layouts, and where
         self.kernel = _Names(
             language.printer(),
@@ -402,20 +407,55 @@ class Expressions(Layouts):
                     f"{self.source.said(one)} is called as often as the position needs it: give it a name before",
                 )
 
+    def _called(self, values: Sequence[Value]) -> str:
+        """A call of a function that returns values, which is written beside the kernel."""
+        name = f"{self.source.node.name.strip('_')}_{len(self.helpers) + 1}"
+        taken = {*self.source.function.__globals__, *self.kernel.types, *self.helpers}
+        name = fresh(name, self.own | taken)
+        call, program = self.kernel.function(name, values)
+        text = emit(program, self.language.target).source
+        for other, known in self.helpers.items():
+            if known == text.replace(name, other):
+                return call.replace(name, other, 1)
+        self.helpers[name] = text
+        return call
+
     def _spelled(self, found: Any) -> tuple[str, bool]:
         """(a value as text, whether it binds as tightly as a name)."""
         if isinstance(found, Chosen):
             yes, no = (self._text(x, bare=True) for x in (found.yes, found.no))
             return f"({yes} if {found.test} else {no})", True
         if isinstance(found, Several):
+            texts = [self._inline(x) for x in found]
+            if None in texts and len(found) > 1:
+                return self._called(found), True
             comma = "," * (len(found) == 1)
             return f"({', '.join(self._text(x, bare=True) for x in found)}{comma})", True
         if not isinstance(found, Value):
             return str(found), True
-        text = str(found)
+        text = self._inline(found)
+        if text is None:
+            return self._called([found]), True
         match = MARKED.search(text)
         assert match is not None
         return match[2], bool(match[1])
+
+    def _inline(self, found: Value) -> str | None:
+        """A value as marked text; None of what a function is to compute: what is no expression, names a module, or is
+        long and has parts that are used several times."""
+        try:
+            text = str(found)
+        except NoExpression:
+            if not self.language.functions:
+                raise
+            return None
+        if not self.language.functions:
+            return text
+        if "math." in text:
+            return None
+        if len(text) > LONG and self.kernel.function("index", [found])[1].functions[0].body:
+            return None
+        return text
 
     def _text(self, found: Any, bare: bool = False) -> str:
         text, tight = self._spelled(found)

@@ -8,6 +8,7 @@ import os
 import tempfile
 import types
 from pathlib import Path
+from typing import Any
 
 from ..files import write_if_changed
 from .source import Source
@@ -15,12 +16,13 @@ from .source import Source
 FUTURE = 0x1FFE000  # the bits of co_flags that `from __future__ import` sets
 
 
-def function_of(source: Source, text: str) -> types.FunctionType:
+def function_of(source: Source, text: str, helpers: str) -> types.FunctionType:
     """A function of a text that takes the place of a source's: its globals, defaults, cells and annotations,
-    in a file that tools can read, each line under its number."""
+    in a file that tools can read, each line under its number. helpers: what it calls, without which the file of the
+    same text is another one."""
     above = source.above
     content = "\n" * (source.first - 1 - above) + "if True:\n" * above + text
-    path = _file(source, content)
+    path = _file(source, content, helpers)
     tree = ast.parse(content, str(path))
     old = source.function
     node = next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef))
@@ -57,9 +59,17 @@ def function_of(source: Source, text: str) -> types.FunctionType:
     return made
 
 
-def _file(source: Source, content: str) -> Path:
+def helper_of(source: Source, name: str, text: str) -> Any:
+    """A function that a module's text defines, in a file that tools can read."""
+    path = _file(source, text)
+    space: dict[str, Any] = {"__name__": source.function.__module__}
+    exec(compile(text, str(path), "exec", dont_inherit=True), space)
+    return space[name]
+
+
+def _file(source: Source, content: str, more: str = "") -> Path:
     """The file of a text: the same for the same text, and for no other."""
-    key = hashlib.sha256(f"{source.file}\0{content}".encode()).hexdigest()[:20]
+    key = hashlib.sha256(f"{source.file}\0{content}{more}".encode()).hexdigest()[:20]
     name = f"{Path(source.file).stem.strip('<>') or 'kernel'}.py"
     path = cache_folder() / key / name
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -66,6 +66,10 @@ class Outer:
         self.watch(value)
         return value
 
+    def keep(self, name: str) -> None:
+        """Remember what a name is, which the rewritten text reads."""
+        self._note(name, lambda: self.function.__globals__.get(name))
+
     def watch(self, value: Any) -> None:
         """Remember what a function, or those in a layout, read: names, their attributes, cells and defaults."""
         if isinstance(value, Block):

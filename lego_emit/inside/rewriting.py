@@ -11,6 +11,7 @@ from ..algebra.block import Block
 from ..arith.expr import Cond, Expr, symbols
 from ..emit.kernel_language import KernelLanguage
 from ..kernels.names import fresh
+from ..kernels.spelling import NoExpression
 from ..kernels.values import Several
 from .descriptors import Descriptors
 from .expressions import COMPREHENSIONS
@@ -35,7 +36,8 @@ RANGES = ("range", "prange", "static_range")
 @dataclass
 class Rewritten:
     """A function's new text. edits: how many spans are other ones; assumptions: what they rest on; said: what
-    assume() says; layouts: by name; outer: what was taken from around the function."""
+    assume() says; layouts: by name; outer: what was taken from around the function; helpers: functions that the new
+    text calls, and the texts of modules that have them."""
 
     text: str
     edits: int
@@ -43,6 +45,7 @@ class Rewritten:
     said: dict[str, bool]
     layouts: dict[str, str]
     outer: Outer
+    helpers: dict[str, str]
 
 
 class Rewriter(Descriptors):
@@ -88,6 +91,7 @@ class Rewriter(Descriptors):
             {text: self._is_asked(text) for text in self.kernel.assumptions} | self.said,
             self.shown,
             self.outer,
+            self.helpers,
         )
 
     def _is_asked(self, text: str) -> bool:
@@ -271,15 +275,29 @@ class Rewriter(Descriptors):
         else:
             for name in names:
                 self._rebound(name, node)
-            with self._placed(node):
-                text = self.kernel.statements(names, found, "")
-            text = "; ".join(self._aliased(text, node).split("\n")[:-1])
+            text = self._statements(node, names, found)
             self.bound |= {*names}
         for name in (self.moved | self.shared).intersection(names):
             self._declare(name, node)
         text = "; ".join([*self._before, text])
         self._before.clear()
         self._replace(node, self.source.filled(node, text))
+
+    def _statements(self, node: ast.stmt, names: list[str], found: Several) -> str:
+        """Names and their values on one line: a statement each, or a call of a function that returns all."""
+        with self._placed(node):
+            try:
+                text = self.kernel.statements(names, found, "")
+            except NoExpression:
+                if not self.language.functions:
+                    raise
+                text = ""
+            if not text or ("math." in text and self.language.functions):
+                call = self._called(found)
+                for name in names:
+                    self._declare(name, node)
+                return f"{', '.join(names)} = {self._aliased(call, node)}"
+        return "; ".join(self._aliased(text, node).split("\n")[:-1])
 
     def _named_apart(self, node: ast.stmt, value: ast.expr) -> ast.expr:
         """An index of a position that is a call, with a name in the call's place: it is computed once."""

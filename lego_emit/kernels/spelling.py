@@ -33,6 +33,10 @@ EXTREMES = {"min": "lt", "max": "gt"}
 OF_TEXT = re.compile(r"^expression_\d+_(div|mod)_\w+")  # a part of a text of the kernel's own
 
 
+class NoExpression(TemplateError):
+    """What no expression holds, and a function does."""
+
+
 class Kernel(Names):
     """What is known of the names, as text: expressions, statements, whole functions."""
 
@@ -326,14 +330,14 @@ class Kernel(Names):
         for node in root.walk():
             if node.op == "table" and (self.printer.kernel_lines or not node.value.given):
                 kind = "" if node.value.given else "constant "
-                raise TemplateError(
+                raise NoExpression(
                     f"{said} needs a {kind}table, which no kernel's text holds: take {{{{ A.functions }}}} "
                     "and call them"
                 )
             if node.op not in ("const", "var", "table") and (
                 helper := self.printer.op(node, view).helper
             ):
-                raise TemplateError(
+                raise NoExpression(
                     f"{said} needs the helper function {helper}, which no kernel has: say what is not "
                     'negative, as {% assume "i >= 0" %}, or take {{ A.functions }}'
                 )
@@ -346,10 +350,10 @@ def _inlined(function: Function, said: str) -> list[Node]:
     found = []
     for name, node in (*function.body, *function.outputs):
         if node.op == "loop":
-            raise TemplateError(f"{said} {LOOP}")
+            raise NoExpression(f"{said} {LOOP}")
         sizes[name] = sum(sizes.get(str(n.value), 0) if n.op == "var" else 1 for n in node.walk())
         if sizes[name] > LARGEST:
-            raise TemplateError(
+            raise NoExpression(
                 f"{said} has more than {LARGEST} operations as one expression; name its parts by "
                 "{% index .. = .. %}"
             )

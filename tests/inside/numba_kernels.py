@@ -12,7 +12,7 @@ import numpy as np
 from numba import cuda
 
 import lego_emit
-from lego_emit import Col, GenP, GroupBy, LegoWarning, Row, TileBy
+from lego_emit import Col, GenP, GroupBy, LegoWarning, Row, TileBy, catalogue
 from lego_emit.errors import AssumptionError, StaleLayoutError
 
 
@@ -124,6 +124,34 @@ def wrong(x, M, N):
     return x[L[0, 0]] + "text"  # wrong
 
 
+TRIANGLE, CURVE = catalogue["lapack.TP"](16), catalogue["hilbert.2D"](16, 16)
+
+
+@lego_emit.jit
+@numba.njit
+def along(places, out):
+    for k in range(len(places)):
+        i, j = TRIANGLE.inv(places[k])
+        out[k] = CURVE[i, j]
+
+
+@lego_emit.jit
+@cuda.jit
+def along_on_cuda(places, out):
+    k = cuda.grid(1)
+    i, j = TRIANGLE.inv(places[k])
+    out[k] = CURVE[i, j]
+
+
+def curves():
+    """Functions beside a kernel, for a root and for parts that are used often."""
+    wanted = [CURVE[TRIANGLE.inv(p)] for p in range(TRIANGLE.physical_size)]
+    for name, kernel in (("along", along), ("along_on_cuda", along_on_cuda[8, 17])):
+        out = np.zeros(TRIANGLE.physical_size, int)
+        kernel(np.arange(TRIANGLE.physical_size), out)
+        yield name, out.tolist() == wanted
+
+
 def launches():
     """What launches are asked, and which are."""
     global ORDER
@@ -182,7 +210,7 @@ def main() -> None:
     c = np.zeros(128, np.float32)
     matmul[(1, 2), (8, 8)](a.ravel(), b.ravel(), c, 16, 8, 24)
     print("matmul", np.allclose(c.reshape(16, 8), a @ b, rtol=1e-5))
-    for name, right in launches():
+    for name, right in (*curves(), *launches()):
         print(name, right)
 
 

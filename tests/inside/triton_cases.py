@@ -11,7 +11,8 @@ import triton
 import triton.language as tl
 
 import lego_emit
-from lego_emit import Row
+from lego_emit import Row, catalogue
+from lego_emit.targets.triton import Tensor
 
 configs = [triton.Config({"B": 4}), triton.Config({"B": 8})]
 
@@ -32,6 +33,17 @@ def tuned_above(x, y, n, B: tl.constexpr):
     L = Row(n // B, B)
     p = tl.program_id(0)
     tl.store(y + L[p, :], 2 * tl.load(x + L[p, :]))
+
+
+TRIANGLE, CURVE = catalogue["lapack.TP"](16), catalogue["hilbert.2D"](16, 16)
+
+
+@lego_emit.jit
+@triton.jit
+def along(out, T: tl.constexpr):
+    p = tl.program_id(0) * T + tl.arange(0, T)
+    i, j = TRIANGLE.inv(p)
+    tl.store(out + p, CURVE[i, j])
 
 
 @lego_emit.jit
@@ -61,8 +73,6 @@ def line_of_error() -> bool:
 
 
 def launch(kernel, grid, x, *sizes, **constants):
-    from lego_emit.targets.triton import Tensor
-
     y = np.zeros_like(x)
     kernel[grid](Tensor(x), Tensor(y), *sizes, **constants)
     return y
@@ -78,6 +88,9 @@ def main() -> None:
         )
         told = kernel if kernel is tuned_below else inner
         print("autotuner", kernel.keys == ["n"], "L" in told.lego.layouts)
+    out = np.zeros(TRIANGLE.physical_size, np.int32)
+    along[(17,)](Tensor(out), 8)
+    print("along", out.tolist() == [CURVE[TRIANGLE.inv(p)] for p in range(TRIANGLE.physical_size)])
     print("line", line_of_error())
 
 
