@@ -32,6 +32,9 @@ from lego_emit.arrays.owners import Owner
 from lego_emit.cute import Swizzle, Swizzled
 from lego_emit.errors import IndexRangeError, LayoutError, LegoError, OptionError, WidthError
 
+# As PyPI has it, with CUDA's libraries.
+NO_TORCH = "needs torch, which is over 2 GB: pip install .[torch]"
+
 M, N, t = symbols("M N t")
 
 
@@ -573,7 +576,7 @@ def test_jax_traces_layouts():
 
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("linear", "broadcast")])
 def test_torch_moves_tensors(name):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason=NO_TORCH)
     layout = FAMILIES[name]
     x = torch.arange(2 * layout.size, dtype=torch.float64).reshape(2, *layout.dims)
     memory = layout.pack(x.numpy(), fill=-1)
@@ -593,7 +596,7 @@ def test_torch_moves_tensors(name):
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("linear", "broadcast")])
 def test_torch_moves_tensors_of_a_gpu(name):
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason=NO_TORCH)
     layout = FAMILIES[name]
     x = torch.arange(2 * layout.size, dtype=torch.float32).reshape(2, *layout.dims)
     memory, there = layout.pack(x, fill=-1), x.cuda()
@@ -607,7 +610,7 @@ def test_torch_moves_tensors_of_a_gpu(name):
 
 
 def test_a_view_of_a_tensor_shares_its_memory():
-    torch = pytest.importorskip("torch")
+    torch = pytest.importorskip("torch", reason=NO_TORCH)
     memory = torch.zeros(30)
     Strided((4, 6), (8, 1)).unpack(memory, copy=False)[:, 0] = 1
     assert memory.nonzero().flatten().tolist() == [0, 8, 16, 24]
