@@ -57,7 +57,7 @@ int cuMemFree_v2(std::uint64_t at) {
   std::free(reinterpret_cast<void*>(at));
   return 0;
 }
-int cuMemcpyHtoD_v2(std::uint64_t to, const void* from, std::size_t size) {
+int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t size, void*) {
   std::memcpy(reinterpret_cast<void*>(to), from, size);
   return 0;
 }

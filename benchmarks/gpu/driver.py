@@ -98,12 +98,11 @@ class Gpu:
         self._do("cuMemFree_v2", c_uint64(at))
 
     def upload(self, at: int, array: np.ndarray) -> None:
-        """An array to memory."""
+        """An array to memory, in the stream: a copy outside it may still run when it returns."""
         whole = np.ascontiguousarray(array)
+        place, size = c_void_p(whole.ctypes.data), c_size_t(whole.nbytes)
+        self._do("cuMemcpyHtoDAsync_v2", c_uint64(at), place, size, self._stream)
         self.wait()
-        self._do(
-            "cuMemcpyHtoD_v2", c_uint64(at), c_void_p(whole.ctypes.data), c_size_t(whole.nbytes)
-        )
 
     def download(self, array: np.ndarray, at: int) -> None:
         """Memory to an array."""
