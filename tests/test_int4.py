@@ -2,6 +2,7 @@
 from the PTX ISA."""
 
 import importlib
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -78,6 +79,16 @@ def test_a_tile_size_changes_layouts_alone(example):
     ]
     assert "m16n8k16" in texts[0] and "wgmma" not in texts[0]
     assert "m64n40k16" in texts[1] and "ldmatrix" not in texts[1]
+
+
+@pytest.mark.parametrize("setting", [((64, 256), 1, 6), ((136, 128), 1, 5)])
+def test_a_block_has_the_registers_that_its_warps_ask_for(setting, example):
+    given = example.given("P N K", *setting)
+    text = render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **given)
+    less, more = (int(re.search(rf"setmaxnreg.{way}\S+ (\d+)", text)[1]) for way in ("dec", "inc"))
+    threads = int(re.search(r"__launch_bounds__\((\d+), 1\)", text)[1])
+    there = 65536 // threads // 8 * 8 * threads
+    assert 128 * less + (threads - 128) * more <= there
 
 
 @pytest.mark.deep
