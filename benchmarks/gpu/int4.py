@@ -1,5 +1,5 @@
 """c = x W^T, x in half precision and W in 4 bits with a scale for 128 of K, from layouts, beside cuBLAS of W in half
-precision (as PyTorch calls it)."""
+precision, and of one row beside PyTorch's own kernel of 4 bits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from ways import EXAMPLES, Experiment, Launch, Mapped, Source, Step, TorchProduct, Way, support
+from ways import (
+    EXAMPLES,
+    Experiment,
+    Launch,
+    Mapped,
+    Source,
+    Step,
+    TorchInt4,
+    TorchProduct,
+    Way,
+    support,
+)
 
 SIZES = (1, 16, 64, 256, 4096)
 OTHERS = (1, 16, 64, 130, 256, 4096)  # of the second shape
@@ -22,6 +33,8 @@ NAMES = (
     "sums read"
 ).split()
 ALLOWED = 2.0**-10  # of the largest value: W in half precision is rounded, too
+ALLOWED_UPPER = 2.0**-7  # where x, the scales and c are in bfloat16
+BLOCKS = 132  # multiprocessors of an H100
 CACHE = 1 << 26  # words that are read, so that the cache holds nothing of the matrices
 FOLDER = EXAMPLES / "int4_matmul"
 
@@ -65,14 +78,15 @@ def setting(m: int, n: int) -> Setting:
     rows = -(-rows // 8) * 8
     if rows <= 16:
         wide = 224 if n % 224 == 0 else 256
-        return (rows, wide), rows // 8, 11 if rows == 8 else 10
+        return (rows, wide), 2, 11 if rows == 8 else 10
     if rows <= 64:
-        return (rows, 512), 4, 4
+        return (rows, 256), 2, 6
     return (rows, 128), 1, min(6, 222_000 // (rows * 256 + 8448))
 
 
 def launch(one: Source, sizes: tuple[int, int, int]) -> Launch:
-    """Of M, N and K: a block for each multiprocessor, with what its layouts need of shared memory."""
+    """Of M, N and K, with what its layouts need of shared memory: as many blocks for each tile as there are
+    multiprocessors for, and none has parts of two tiles; of more tiles, a block for each multiprocessor."""
     from lego_emit import cute
 
     m, n, k = sizes
@@ -85,7 +99,9 @@ def launch(one: Source, sizes: tuple[int, int, int]) -> Launch:
     names = "packed", "packed_scales", Mapped("x", x), "c", "partial", "arrivals"
     given_sizes = map(np.int32, (m, tiles, n, k))
     threads = 32 * made["piece"].dims[0] + (128 if rows > 16 else 32)
-    return Launch(one, "matmul", (0,), (threads,), (*names, *given_sizes), shared)
+    count = tiles * n // one.settings[0][1]
+    blocks = min(BLOCKS // count, k // GROUP) * count
+    return Launch(one, "matmul", (blocks,), (threads,), (*names, *given_sizes), shared)
 
 
 def experiments(
@@ -100,7 +116,7 @@ def experiments(
 def experiment(
     sizes: tuple[int, int, int], settings: list[Setting], torch: bool = True
 ) -> Experiment:
-    """One case: ours, of each setting, and cuBLAS. The settings have tiles of W of one width."""
+    """One case: ours, of each setting, cuBLAS, and PyTorch's kernel of 4 bits for one row. The settings have tiles of W of one width."""
     m, n, k = sizes
     told = tuple(map(np.uint64, (n, k, GROUP)))
     pack, packed_sizes = source("pack", settings[0]), (np.int32(n), np.int32(k))
@@ -119,7 +135,8 @@ def experiment(
 
     def compared(way: Way) -> tuple[Step, ...]:
         count = np.uint64(m * n)
-        return (support("compare_halves", way.result, "wanted", count, "found", np.int32(0)),)
+        is_upper = np.int32(way.kind == "bf16")
+        return (support("compare_halves", way.result, "wanted", count, "found", is_upper),)
 
     ways = [
         Way("ours" if j == 0 else f"ours_{one.name}", (launch(one, sizes),), "c")
@@ -127,6 +144,9 @@ def experiment(
     ]
     if torch:
         ways.append(Way("cublas", (TorchProduct("c", "x", "wide", sizes, "f16", "KK"),), "c"))
+    if torch and m == 1:
+        step = TorchInt4("c", "x", "weights", "scales", sizes, GROUP)
+        ways.append(Way("torch_int4", (step,), "c", kind="bf16", allowed=ALLOWED_UPPER))
     buffers = {
         "x": (m * k, np.uint16),
         "weights": (n * k, np.uint8),

@@ -222,14 +222,29 @@ class TorchProduct:
     majors: str
 
 
-Step = Launch | Copy | Solver | TorchCopy | TorchProduct
+@dataclass(frozen=True)
+class TorchInt4:
+    """PyTorch's product in bfloat16 of weights of 4 bits, one a byte: to = x w^T. sizes: M, N and K; group: of
+    K, that share a scale. What it takes is made of the buffers once; a graph has the product alone, and no
+    copy to the buffer."""
+
+    to: str
+    x: str
+    weights: str
+    scales: str
+    sizes: tuple[int, int, int]
+    group: int
+
+
+Step = Launch | Copy | Solver | TorchCopy | TorchProduct | TorchInt4
 
 
 @dataclass(frozen=True)
 class Way:
     """A program that computes what an experiment wants: its steps, and the buffer that holds the result.
 
-    restored: what is copied before each run, untimed. kind: what the comparison is told of the result.
+    restored: what is copied before each run, untimed. kind: what the comparison is told of the result;
+    allowed: the largest error, in place of the experiment's.
     """
 
     name: str
@@ -237,6 +252,7 @@ class Way:
     result: str
     restored: tuple[Copy, ...] = ()
     kind: str = ""
+    allowed: float | None = None
 
     @property
     def is_ours(self) -> bool:
