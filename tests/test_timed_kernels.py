@@ -29,6 +29,7 @@ MODULES = (
     "copies",
     "gemm",
     "table_v",
+    "int4",
 )
 
 # Small sizes of each part, and the options that they need.
@@ -303,6 +304,26 @@ def test_predictions_are_of_the_layouts_as_they_stand(parts, monkeypatch):
         said = {r["counter"]: r["predicted"] for r in rows if r["way"] == way.name}
         found = dict(predicted.predictions("needleman_wunsch", one.size, way))
         assert found == {name: n for name, n in said.items() if n is not None}, way.name
+
+
+@pytest.mark.deep
+def test_predictions_of_products(parts):
+    import predicted
+
+    rows = json.loads((RESULTS / "h100" / "counters" / "gemm.json").read_text())
+    said = {r["counter"]: r for r in rows if r["way"] == "ours_mma_sync"}
+    (one,) = parts["gemm"].experiments((2048,), torch=False)
+    found = dict(predicted.predictions("gemm", 2048, one.ways[1]))
+    matrices = found.pop("shared_matrices")
+    assert found == {name: r["predicted"] for name, r in said.items() if r["predicted"] is not None}
+    more = said["pipe_shared_loads"]["counted"] / (found["shared_loads"] + matrices)
+    assert 1 <= more < 1.0001
+    for one in parts["int4"].experiments((1, 16), torch=False):
+        found = dict(predicted.predictions("int4", one.size, one.ways[0]))
+        blocks, multiplying = one.ways[0].steps[0].grid[0], one.ways[0].steps[0].block[0] // 32 - 1
+        groups = 64 if one.name == "int4_28672_8192" else 14
+        matrices = 8 * min(4, one.size // 4 + 2)  # no two lanes meet in a bank
+        assert found["shared_matrices"] == blocks * groups * multiplying * matrices
 
 
 def test_rows_of_all_processes_become_one(parts, monkeypatch):

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
+import numpy as np
 from ways import EXAMPLES, Launch, Way
 
 LANES = 32
 SECTOR = 32  # bytes
-FLOAT = 4
+FLOAT, HALF = 4, 2
 
 Counts = dict[str, int]
 Access = Callable[
@@ -22,25 +23,45 @@ Access = Callable[
 
 @dataclass
 class Shared:
-    """Wavefronts of loads and stores, summed access by access."""
+    """Wavefronts of loads, of ldmatrix and of stores, summed access by access."""
 
     loads: int = 0
+    matrices: int = 0
     stores: int = 0
 
-    def load(self, memory: Any, access: Access, registers: int = 1, times: int = 1) -> None:
-        """A warp reads `registers` neighbors a lane, so many times."""
-        self.loads += times * _wavefronts(memory, access, registers, False)
+    def load(
+        self, memory: Any, access: Access, registers: int = 1, times: int = 1, **how: Any
+    ) -> None:
+        """A warp reads `registers` neighbors a lane, so many times. how: the bytes of an `element`, and the axis
+        `along` which neighbors lie."""
+        self.loads += times * _wavefronts(memory, access, registers, write=False, **how)
 
-    def store(self, memory: Any, access: Access, times: int = 1) -> None:
+    def load_matrices(self, memory: Any, access: Access, times: int, along: int = -1) -> None:
+        """A warp reads by ldmatrix, 16 bytes where a lane points."""
+        found = _wavefronts(memory, access, 16 // HALF, HALF, along, write=False)
+        self.matrices += times * found
+
+    def store(
+        self, memory: Any, access: Access, registers: int = 1, times: int = 1, **how: Any
+    ) -> None:
         """A warp writes, so many times."""
-        self.stores += times * _wavefronts(memory, access, 1, True)
+        self.stores += times * _wavefronts(memory, access, registers, write=True, **how)
 
     def counts(self, blocks: int) -> Counts:
         """Of so many blocks alike."""
-        return {"shared_loads": blocks * self.loads, "shared_stores": blocks * self.stores}
+        found = {"shared_loads": blocks * self.loads, "shared_stores": blocks * self.stores}
+        return found | ({"shared_matrices": blocks * self.matrices} if self.matrices else {})
 
 
-def _wavefronts(memory: Any, access: Access, registers: int, write: bool) -> int:
+def _wavefronts(
+    memory: Any,
+    access: Access,
+    registers: int,
+    element: int = FLOAT,
+    along: int = -1,
+    *,
+    write: bool,
+) -> int:
     from lego_emit import bank_conflicts
 
     if all(access(lane) is None for lane in range(LANES)):
@@ -48,9 +69,12 @@ def _wavefronts(memory: Any, access: Access, registers: int, write: bool) -> int
 
     def touched(lane: int, register: int) -> tuple[int, ...] | None:
         at = access(lane)
-        return None if at is None else (*at[:-1], at[-1] + register)
+        if at is None:
+            return None
+        axis = along % len(at)
+        return (*at[:axis], at[axis] + register, *at[axis + 1 :])
 
-    found = bank_conflicts(memory, touched, FLOAT, write=write, registers=registers)
+    found = bank_conflicts(memory, touched, element, write=write, registers=registers)
     return found.wavefronts
 
 
@@ -154,6 +178,64 @@ def _element(elements: Any, work: Any, threads: int, first: int, r: int, c: int,
     return elements.inv(work[r, c, y, x])
 
 
+def product(n: int) -> Counts:
+    """Of our product of half precision by mma.sync: what ldmatrix reads, and the sums through shared memory. What
+    cp.async writes is no store."""
+    known, found = layouts_of("tensor_core_matmul"), Shared()
+    threads = known["read_a"].dims[0]
+    for first in range(0, threads, LANES):
+
+        def part(layout: Any, *at: int, first: int = first) -> Access:
+            return lambda lane: layout.apply(first + lane, 0, *at)
+
+        for name in ("a", "b"):
+            read = known[f"read_{name}"]
+            for m, k in np.ndindex(*read.dims[2:]):
+                at = part(read, m, k)
+                found.load_matrices(known[f"shared_{name}"], at, n // known["BK"])
+        for at in np.ndindex(*known["made_c"].dims[2:]):
+            found.store(known["shared_c"], part(known["made_c"], *at), 2, element=HALF)
+        for v in range(known["taken_c"].dims[2]):
+            found.load(known["shared_c"], part(known["taken_c"], v, 0), 8, element=HALF)
+    return found.counts((n // known["BM"]) * (n // known["BN"]))
+
+
+def product_of_int4(way: Way) -> Counts:
+    """Of ours of weights of 4 bits by mma.sync: scales, words and what ldmatrix reads of each group of K, and who
+    was the last of a tile."""
+    from int4 import given
+
+    (step,) = way.steps
+    _, tiles, n, k = (int(x) for x in step.arguments[-4:])
+    made, found = given((tiles, n, k), *step.source.settings), Shared()
+    piece, x, w, s = (made[name] for name in ("piece", "shared_x", "shared_w", "shared_s"))
+    groups, blocks = made["units"].dims[2], step.grid[0]
+    each, stages = made["units"].size // blocks, x.dims[2]
+
+    def scale(lane: int, slot: int, part: int) -> tuple[int, ...]:
+        return slot, part, 0, int(made["row_of"].apply(lane))
+
+    def word(lane: int, slot: int, part: int, half: int) -> tuple[int, ...]:
+        return slot, part, half, lane
+
+    def pointed(lane: int, slot: int, i: int, j: int) -> tuple[int, ...] | None:
+        row, column = made["read"].apply(lane)
+        return None if lane >= 2 * x.dims[0] else (16 * i + row, 16 * j + column, slot)
+
+    for slot in range(min(stages, each)):
+        times = (each - slot - 1) // stages + 1
+        for part in map(int, piece.apply(*np.indices(piece.dims)).flat):
+            found.load(s, partial(scale, slot=slot, part=part), 2, times, element=HALF, along=2)
+            for half in range(2):
+                found.load(w, partial(word, slot=slot, part=part, half=half), 1, times, element=16)
+        for i, j in np.ndindex(-(-x.dims[0] // 16), x.dims[1] // 16):
+            at = partial(pointed, slot=slot, i=i, j=j)
+            found.load_matrices(x, at, times * piece.dims[0], along=1)
+    if each < groups:  # who was the last
+        found.loads, found.stores = found.loads + piece.dims[0], found.stores + 1
+    return found.counts(blocks)
+
+
 def predictions(part: str, n: int, way: Way) -> Iterator[tuple[str, int]]:
     """Counters and what they shall be; none where nothing is said of a way."""
     if part == "transposition":
@@ -162,3 +244,7 @@ def predictions(part: str, n: int, way: Way) -> Iterator[tuple[str, int]]:
         yield from needleman_wunsch(n, way).items()
     elif part == "lud" and way.is_ours:
         yield from lud(n, way).items()
+    elif part == "gemm" and way.name == "ours_mma_sync":
+        yield from product(n).items()
+    elif part == "int4" and way.is_ours:
+        yield from product_of_int4(way).items()
