@@ -29,7 +29,12 @@ class GatherText(Text):
     @property
     def picks(self) -> bool:
         """Whether one of several words is picked."""
-        return isinstance(self.plan, Shuffled) and self.plan.words > 1
+        return isinstance(self.plan, Shuffled) and self.plan.words > self.plan.at_once
+
+    @property
+    def has_elements(self) -> bool:
+        """Whether elements are picked out of words."""
+        return isinstance(self.plan, Shuffled) and self.plan.inside > 0
 
     @property
     def packs(self) -> bool:
@@ -152,27 +157,31 @@ class GatherText(Text):
         self, plan: Shuffled, register: int, choice: Choice, known: tuple[bool, bool]
     ) -> Iterator[str]:
         index, name = f"index[{register}]", self.gather.name
-        given = [f"word{choice.group}"]
+        words, lane = f"word{choice.group}", ""
         if plan.moves:
-            terms = ["source"] * known[0], self._part("lane", index), choice.lane
-            given.append(_added(*terms))
+            lane = _added(["source"] * known[0], self._part("lane", index), choice.lane)
         key = _added(["own"] * known[1], self._part("key", index), choice.key)
-        if plan.inside:
-            yield f"const int key{register} = {key};"
-            key = f"key{register}"
-        if plan.words > 1:
-            given.append(f"{key} >> {plan.inside}" if plan.inside else key)
-            word = f"{name}_pick({f',{BREAK}'.join(given)})"
-        elif plan.moves:
-            word = f"__shfl_sync(0xffffffffu,{BREAK}{given[0]}[0],{BREAK}{given[1]})"
+        if plan.words > plan.at_once:
+            inside = ""
+            if plan.inside:
+                yield f"const int key{register} = {key};"
+                inside, key = (
+                    f"key{register} & {(1 << plan.inside) - 1}",
+                    f"key{register} >> {plan.inside}",
+                )
+            given = f",{BREAK}".join([words, *[lane] * plan.moves, key])
+            parts, key = [f"{name}_pick({given})"], inside
         else:
-            word = f"{given[0]}[0]"
-        size = self.gather.element_bytes
+            if plan.moves and plan.words > 1:
+                yield f"const int lane{register} = {lane};"
+                lane = f"lane{register}"
+            parts = [f"{words}[{k}]" for k in range(plan.words)]
+            if plan.moves:
+                parts = [f"__shfl_sync(0xffffffffu,{BREAK}{part},{BREAK}{lane})" for part in parts]
+        word = parts[0]
         if plan.inside:
-            yield f"const {WORDS[max(4, size << plan.inside)]} found{register} = {word};"
-            word = f"found{register} >> {8 * size} * ({key} & {(1 << plan.inside) - 1})"
-        if size < 4:
-            word = f"static_cast<{WORDS[size]}>({word})"
+            given = f",{BREAK}".join([*parts, *["0u"] * (2 - len(parts)), key])
+            word = f"{name}_element({given})"
         yield f"{name}_unpack({word},{BREAK}to[{register}]);"
 
 

@@ -192,8 +192,7 @@ class Text:
         yield None
         last = steps[-1]
         assert isinstance(last, Take)
-        narrow = f"static_cast<{WORDS[size]}>({array}[{{}}])" if size < 4 else f"{array}[{{}}]"
-        values = [(narrow.format(k), elements) for k in places]
+        values = [(f"{array}[{k}]", elements) for k in places]
         yield from self._unpacked(values, last.registers)
 
     def _shuffled(self, step: Shuffle, carrier: str) -> Iterator[str | None]:
@@ -246,7 +245,9 @@ class Text:
             (f"loaded[{self._place(loaded, 'load_at', constant)}]", len(registers))
             for constant, registers in loaded.vectors
         ]
-        yield from self._unpacked(values, take.registers)
+        # Two bytes are quicker to get at in a word, which is zero above them.
+        kind = f"<{WORDS[4]}>" if loaded.width == 2 > loaded.element_bytes else ""
+        yield from self._unpacked(values, take.registers, kind)
 
     def _memory(self, name: str, step: Vectors, const: str = "") -> Iterator[str]:
         kind = f"{const}{VECTORS[step.width]}*"
@@ -276,10 +277,11 @@ class Text:
         return f"{self.conversion.name}_packed<{kind}>({given})"
 
     def _unpacked(
-        self, values: Sequence[tuple[str, int]], registers: Sequence[int]
+        self, values: Sequence[tuple[str, int]], registers: Sequence[int], kind: str = ""
     ) -> Iterator[str]:
         """The statements that put elements to registers. values: the texts of words or vectors, with
-        how many elements each has; registers: for each the element that it becomes."""
+        how many elements each has; registers: for each the element that it becomes; kind: what the values are
+        taken for."""
         first: dict[int, int] = {}
         for register, element in enumerate(registers):
             first.setdefault(element, register)
@@ -288,7 +290,7 @@ class Text:
             if start not in first:
                 break
             given = f",{BREAK}".join(f"to[{first[start + k]}]" for k in range(count))
-            yield f"{self.conversion.name}_unpack({text},{BREAK}{given});"
+            yield f"{self.conversion.name}_unpack{kind}({text},{BREAK}{given});"
             start += count
         for register, element in enumerate(registers):
             if first[element] != register:

@@ -11,6 +11,7 @@ from lego_emit import Linear, hardware
 from lego_emit.algebra import f2
 from lego_emit.errors import LayoutError, TargetError
 from lego_emit.movement import AMD, SharedMemory, bank_conflicts, convert, optimal_swizzle
+from lego_emit.movement.prices import WAIT
 from lego_emit.movement.source import source
 
 LANES = [4, 8, 16, 32, 64]
@@ -44,7 +45,7 @@ PAIRS = {
     "some of them": (BLOCKED, line(register=[2, 0, 0], lane=LANES), 1, "registers"),
     "chosen by lane": (BLOCKED, line(register=[1, 2], lane=[5, *LANES[1:]]), 4, "registers"),
     "other lanes": (BLOCKED, line(register=[1, 2], lane=[*LANES[1:], 4]), 8, "shuffles"),
-    "lanes and registers": (BLOCKED, TRANSPOSED, 4, "shuffles"),
+    "lanes and registers": (BLOCKED, TRANSPOSED, 4, "shared memory"),
     "operands of bytes": (
         hardware.fitted(hardware.mma("c"), (16, 32)),
         hardware.mma("a", 8),
@@ -55,7 +56,7 @@ PAIRS = {
         hardware.mma("a"),
         hardware.fitted(hardware.mma("b"), (16, 16)),
         2,
-        "shuffles",
+        "shared memory",
     ),
     "lanes that hold the same": (
         line(register=[1, 2, 4], lane=[8, 16, 0, 0, 0]),
@@ -116,11 +117,11 @@ def test_the_kind_of_a_plan(a, b, element_bytes, kind):
 
 
 def test_what_a_plan_costs():
-    made = convert(BLOCKED, TRANSPOSED)
+    made = convert(BLOCKED, TRANSPOSED, way="shuffles")
     assert (made.rounds, made.shuffles, made.selects) == (3, 3, 16)
     assert "swap words k and k ^ 2 where lane & 2 is set: 4 selects" in str(made)
     assert "3 rounds of shuffles: word 0 of the own lane" in str(made)
-    assert convert(BLOCKED, TRANSPOSED, 8).shuffles == 6
+    assert convert(BLOCKED, TRANSPOSED, 8, way="shuffles").shuffles == 6
     lanes = convert(*PAIRS["other lanes"][:2], 8)
     assert (lanes.rounds, lanes.shuffles, lanes.selects) == (4, 8, 0)
     packed = convert(*PAIRS["operands of bytes"][:2], 1, way="shuffles")
@@ -131,7 +132,7 @@ def test_what_a_plan_costs():
     a, b = PAIRS["warps"][:2]
     memory = optimal_swizzle(a, b)
     cost = [bank_conflicts(memory, x, write=x is a).wavefronts for x in (a, b)]
-    assert wide.price == sum(cost) + 16
+    assert wide.price == sum(cost) + WAIT
 
 
 def test_a_word_moves_several_elements():
@@ -263,7 +264,7 @@ def test_values_of_another_shape():
 
 
 def test_saved(tmp_path):
-    made = convert(BLOCKED, TRANSPOSED, name="turn")
+    made = convert(BLOCKED, TRANSPOSED, name="turn", way="shuffles")
     assert made.save(tmp_path / "turn.cuh") and not made.save(tmp_path / "turn.cuh")
     assert (tmp_path / "turn.cuh").read_text() == made.source
     assert "#ifndef LEGO_TURN_CUH" in made.source and made.source.endswith("LEGO_TURN_CUH\n")

@@ -43,6 +43,12 @@ CASES = {
         hardware.blocked([1, 4], [32, 1], [2, 1], shape=(64, 4)),
         1,
         1,
+        "shared memory",
+    ),
+    "halves of words": (
+        hardware.blocked([1, 4], [32, 1], [2, 1], shape=(64, 4)),
+        1,
+        2,
         "registers",
     ),
     "lanes hold a row": (hardware.blocked([1, 1], [8, 4], [2, 1], shape=(32, 4)), 1, 8, "shuffles"),
@@ -81,9 +87,9 @@ def test_the_kind_of_a_plan(layout, axis, element_bytes, kind):
 def test_what_a_plan_costs():
     """Elements are picked out of words at a price, and read in place where rows leave them side by side."""
     counts = [(g.shuffles, g.selects) for g in (gather(ROWS, 1, size) for size in (1, 2, 4, 8))]
-    assert counts == [(0, 0), (0, 0), (16, 12), (0, 0)]
-    shuffled = [gather(ROWS, 1, size, way="shuffles") for size in (1, 2)]
-    assert [(g.shuffles, g.selects) for g in shuffled] == [(4, 0), (8, 4)]
+    assert counts == [(0, 0)] * 4
+    shuffled = [gather(ROWS, 1, size, way="shuffles") for size in (1, 2, 4)]
+    assert [(g.shuffles, g.selects) for g in shuffled] == [(4, 0), (8, 0), (16, 12)]
     lanes = [(1, 1), (0, 2), (0, 4), (0, 8), (0, 16)]  # the first is in a register's row, too
     skewed = Linear({"register": [(1, 0)], "lane": lanes}, out={"dim0": 2, "dim1": 32})
     for layout, is_added in [(ROWS, True), (skewed, False)]:
@@ -94,7 +100,8 @@ def test_what_a_plan_costs():
             ("+" in line, "^" in line) == (is_added, not is_added) for line in loads
         )
     assert gather(ROWS, 1, 8, way="shuffles").shuffles == 32
-    twice = gather(hardware.fitted(ROWS, (32, 16)).resize_in("register", 16), 1)
+    wide = hardware.fitted(ROWS, (32, 16)).resize_in("register", 16)
+    twice = gather(wide, 1, way="shuffles")
     assert (twice.registers, twice.shuffles) == (16, 16)
     assert "4 times: shuffle 2 words of 2 elements and choose" in str(shuffled[1])
     assert "where the index says" in str(gather(ROWS, 0))
@@ -183,10 +190,15 @@ static int wrong_{made.name}() {{
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("way", [None, "shared memory"])
+@pytest.mark.parametrize("way", ["shuffles", "shared memory"])
 def test_the_text_gathers_what_the_plan_does(tmp_path, way):
     rng = random.Random(5)
     asked = [case[:3] for case in CASES.values()]
     asked += [(any_layout(rng), rng.choice("xy"), rng.choice([1, 2, 4, 8])) for _ in range(9)]
-    made = [checked(*case, name=f"g{k}", way=way) for k, case in enumerate(asked)]
+    made = []
+    for k, case in enumerate(asked):
+        try:
+            made.append(checked(*case, name=f"g{k}", way=way))
+        except LayoutError:
+            made.append(checked(*case, name=f"g{k}"))  # where elements leave their warp
     run_by_threads({g.name: called(g) for g in made}, tmp_path)

@@ -35,6 +35,17 @@ template <typename W> W __shfl_sync(unsigned, W word, int lane) {
 template <typename W> W __shfl_xor_sync(unsigned mask, W word, int lane) {
   return __shfl_sync(mask, word, static_cast<int>(threadIdx.x % 32u) ^ lane);
 }
+[[maybe_unused]] static unsigned __byte_perm(unsigned low, unsigned high, unsigned selector) {
+  const unsigned long long both = static_cast<unsigned long long>(high) << 32 | low;
+  unsigned made = 0;
+  for (unsigned k = 0; k < 4; ++k) {
+    const unsigned nibble = selector >> 4 * k & 15u;
+    unsigned byte = static_cast<unsigned>(both >> 8 * (nibble & 7u)) & 255u;
+    if (nibble & 8u) byte = byte & 128u ? 255u : 0u;
+    made |= byte << 8 * k;
+  }
+  return made;
+}
 template <unsigned N> struct Element { unsigned char at[N]; };
 template <unsigned N> Element<N> element(unsigned number) {
   Element<N> made{};

@@ -7,18 +7,19 @@ from functools import cached_property
 from os import PathLike
 from typing import Any
 
+from ..algebra import f2
 from ..algebra.linear import Linear
 from ..errors import LayoutError, brief, short_repr
 from ..files import write_if_changed
 from ..numeric import is_integer
 from ..plans.pair import Pair
 from ..plans.plan import MEMORY, SHUFFLES, Plan
-from ..plans.steps import Barrier, Step, Take
+from ..plans.steps import Barrier, Step, Take, Vectors
 from .access import called
 from .conflicts import check_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import pair_of
-from .prices import SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, packing, waiting
+from .prices import SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, overlapped, packing, waiting
 from .shuffles import plans
 from .staged import staged
 
@@ -109,10 +110,12 @@ def _within_warps(pair: Pair, element_bytes: int) -> Priced | None:
     def priced(steps: tuple[Step, ...]) -> Priced:
         if steps == (Take(tuple(range(1 << len(pair.start.registers)))),):
             steps = ()
-        price = sum(SHUFFLE * s.shuffles + SELECT * s.selects for s in steps)
-        if any(s.shuffles for s in steps):
-            price += packing(pair.elements, element_bytes)
-        return steps, price, None
+        shuffled = SHUFFLE * sum(s.shuffles for s in steps)
+        worked = SELECT * sum(s.selects for s in steps)
+        if shuffled:
+            held = sum(1 << f2.rank(h.registers) for h in (pair.start, pair.end))
+            worked += packing(held, element_bytes, held)
+        return steps, overlapped(shuffled, worked), None
 
     return min(map(priced, plans(pair, element_bytes)), key=lambda found: found[1], default=None)
 
@@ -135,6 +138,10 @@ def _through_memory(
         )
     found = staged(pair, element_bytes, gpu)
     waits = sum(waiting(s.block) for s in found.steps if isinstance(s, Barrier))
-    price = WAVEFRONT * (found.stored + found.loaded) + waits
-    price += packing(pair.elements, element_bytes) / 2  # where a vector has several
+    packed = sum(
+        packing(len(s.vectors) * (together := len(s.vectors[0][1])), element_bytes, together)
+        for s in found.steps
+        if isinstance(s, Vectors)
+    )
+    price = overlapped(WAVEFRONT * (found.stored + found.loaded), packed) + waits
     return (found.steps, price, found.memory), ""

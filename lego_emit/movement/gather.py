@@ -36,6 +36,8 @@ from .prices import (
     WAIT_WARP,
     WAVEFRONT,
     WAYS,
+    overlapped,
+    packing,
     waiting,
 )
 from .shuffles import WIDEST, WORD
@@ -95,7 +97,7 @@ def gather(
             f"way out, or give {MEMORY!r}"
         )
     size = element_bytes << width_of(pair.tile)
-    priced = None if found is None else _price(found)
+    priced = None if found is None else _price(found, element_bytes)
     if way == MEMORY or (way is None and (priced is None or priced > WAIT_WARP)):
         if size <= shared_bytes and pair.start.lanes:
             fetched, price = _through_memory(pair, bits, element_bytes, hardware)
@@ -126,9 +128,16 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
     return axis, [*range(first, first + count)]
 
 
-def _price(plan: Shuffled) -> float:
-    extracted = EXTRACT * plan.chosen if plan.inside else 0.0
-    return SHUFFLE * plan.shuffles + SELECT * plan.selects + extracted
+def _price(plan: Shuffled, element_bytes: int) -> float:
+    held = len(plan.groups) * len(plan.groups[0])
+    each = OPERATION * _operations(plan.key.columns) + EXTRACT * (plan.inside > 0)
+    if plan.moves:
+        each += OPERATION * (_operations(plan.lane.columns) + 1)
+    worked = SELECT * plan.selects + plan.chosen * each
+    worked += packing(held, element_bytes, 1 << plan.inside)
+    if element_bytes << plan.inside < WORD:
+        worked += OPERATION * held  # the bits above an element are zero in a word
+    return overlapped(SHUFFLE * plan.shuffles, worked)
 
 
 def _linear(name: str, columns: Sequence[int], out: str, bits: int) -> Linear:
@@ -246,27 +255,30 @@ def _fetched(
     plan = Fetched(
         (store, barrier), at, start, constants, tuple(_same(held.registers)), made.memory
     )
-    # A warp's loads and what finds their places overlap.
     loads = 1 << f2.rank(held.registers)
     served = WAVEFRONT * _fullest([*moved, *beside(held.lanes)], element_bytes, gpu)
-    placed = OPERATION * (_operations(moved) + 1)
-    price = WAVEFRONT * made.stored + loads * max(served, placed) + waiting(barrier.block)
-    return plan, price
+    placed = OPERATION * (_operations(moved, plan.is_added) + 1)
+    together = len(store.vectors[0][1])
+    packed = packing(len(store.vectors) * together, element_bytes, together)
+    price = overlapped(WAVEFRONT * made.stored + loads * served, loads * placed + packed)
+    return plan, price + waiting(barrier.block)
 
 
 def _fullest(columns: Sequence[int], element_bytes: int, gpu: SharedMemory) -> float:
-    """The wavefronts of a load at random among the offsets that these columns make: no more than a bank has words of
-    them."""
+    """The wavefronts of a load at random among the offsets that these columns make: half of the words that they have
+    in a bank meet."""
     words = [c * element_bytes // gpu.bank_bytes for c in columns]
     excess = f2.rank(words) - f2.rank([w & gpu.banks - 1 for w in words])
-    return min(FULLEST, 1 << excess)
+    return min(FULLEST, (1 + (1 << excess)) / 2)
 
 
-def _operations(columns: Sequence[int]) -> int:
-    """Of moving an index's bits to these places: a shift where they stay side by side, else for each part that does a
-    shift and one that masks and joins."""
-    parts = sum(k == 0 or c != 2 * columns[k - 1] for k, c in enumerate(columns))
-    return 2 * parts - 1 if parts > 1 else int(any(c != 1 << k for k, c in enumerate(columns)))
+def _operations(columns: Sequence[int], added: bool = False) -> int:
+    """Of moving an index's bits to these places: a shift where they stay side by side, none where it comes with what
+    is added; else for each part that does a shift and one that masks and joins."""
+    moved = {k: c for k, c in enumerate(columns) if c}
+    parts = sum(c != 2 * moved.get(k - 1, 0) for k, c in moved.items())
+    stay = added or all(c == 1 << k for k, c in moved.items())
+    return 2 * parts - 1 if parts > 1 else int(not stay)
 
 
 def _same(registers: Sequence[int]) -> list[int]:

@@ -1,23 +1,29 @@
 """What a warp's instructions cost: the numbers by which plans are chosen.
 
 In cycles of a multiprocessor that has many warps at work: 32 lanes shuffle, or 32 banks are served, in
-one, and 64 lanes select (CUDA C++ Programming Guide, arithmetic instructions). What waiting and
-packing and extraction cost was measured on an H100 (benchmarks/movement/convert).
+one, and 64 lanes select, shift or permute bytes (CUDA C++ Programming Guide, arithmetic instructions). What
+waiting costs, and that memory and arithmetic overlap, was measured on an H100 (benchmarks/movement/convert).
 """
 
 from ..plans.plan import MEMORY, SHUFFLES
 
 WAYS = (SHUFFLES, MEMORY)
 WAVEFRONT, SHUFFLE, SELECT, OPERATION = 1.0, 1.0, 0.5, 0.5
-WAIT, WAIT_WARP = 16.0, 6.0  # at a barrier of a block; of a warp, for its own stores
-PACK = 0.5  # an element of 2 bytes goes into a word and out of it; of 1 byte, three times that
-EXTRACT = 2.25  # an element that a number of the thread's picks out of a word
+WAIT, WAIT_WARP = 4.0, 0.5  # at a barrier of a block; of a warp, for its own stores
+PACK = 0.375  # an element of 1 or 2 bytes into a word, or out of it: three operations for four
+EXTRACT = 1.25  # an element that a number of the thread's picks out of words
+HIDDEN = 0.75  # of the shorter one of two pipes
 FULLEST = 3.5  # wavefronts of a load of 32 words at random: what the fullest bank has on average
 
 
-def packing(elements: int, element_bytes: int) -> float:
-    """Of elements that go into words or out of them."""
-    return PACK * elements * max(0, 4 // element_bytes - 1)
+def packing(elements: int, element_bytes: int, together: int) -> float:
+    """Of elements that go into words, or come out of them, so many of them in a vector."""
+    return PACK * elements * (element_bytes < 4 and together > 1)
+
+
+def overlapped(one: float, other: float) -> float:
+    """Of two pipes at work."""
+    return max(one, other) + (1 - HIDDEN) * min(one, other)
 
 
 def waiting(block: bool) -> float:

@@ -54,6 +54,11 @@ class Shuffled:
         return len(self.groups[0]) >> self.inside
 
     @property
+    def at_once(self) -> int:
+        """How many words one instruction picks from: elements are permuted out of two."""
+        return min(self.words, 2) if self.inside else 1
+
+    @property
     def chosen(self) -> int:
         """How many registers are chosen."""
         return len({choice.same for choice in self.choices})
@@ -66,7 +71,7 @@ class Shuffled:
     @property
     def selects(self) -> int:
         """Instructions that choose between two registers."""
-        return self.chosen * (self.words - 1) * self.units
+        return self.chosen * (self.words - 1) * self.units * (self.words > self.at_once)
 
     def run(self, values: np.ndarray, index: np.ndarray) -> np.ndarray:
         """What the threads hold after it. values, index: arrays (warps, lanes, registers)."""
