@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import reduce
+from multiprocessing import get_context
+from operator import xor
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +25,19 @@ import numpy as np
 from lego_emit import Linear
 
 FILES = 16
-BLOCKS, ITERATIONS, REPEAT = 132 * 4, 256, 9
+ITERATIONS = 256
+PROCESSES, REPEAT = 5, 9  # launches of each
+LEAST = 0.12  # milliseconds of a launch
 MOST = 200 * 1024  # bytes of shared memory of a block
+CLOSE = 0.95  # below which a row loses
+SPILLED = re.compile(r"Function properties for (\w+)\n\s*[1-9]\d* bytes stack frame")
 TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
+KEPT = {
+    1: ("h", "unsigned short"),
+    2: ("h", "unsigned short"),
+    4: ("r", "unsigned"),
+    8: ("l", "unsigned long long"),
+}
 ALONE = 4  # warps of a block where each has a tile of its own
 
 PRELUDE = """
@@ -50,22 +65,22 @@ __device__ __forceinline__ void unpack(const V& value, T& first, More&... more) 
 
 
 KERNEL = """
-__global__ void __launch_bounds__({bound}) run_{name}(const {T}* source, const int* given, {T}* out, int iterations) {{
+__global__ void __launch_bounds__({bound}, 1) run_{name}(const {T}* source, const int* given, {T}* out, int iterations) {{
   extern __shared__ __align__(16) unsigned char memory[];
   {T} from[{R}], to[{S}];
   const unsigned thread = threadIdx.x % {threads}u;
 #pragma unroll
   for (int k = 0; k < {R}; ++k) from[k] = source[given[thread * {R} + k]];
   {index}
+  {name}({call});
 #pragma unroll 1
-  for (int left = iterations; left > 0; --left) {{
-    {name}({call});
+  for (int left = iterations; left > 1; --left) {{
     {again}
-    if (left > 1) {{
+    {kept}
 #pragma unroll
-      for (int k = 0; k < {R}; ++k) from[k] = to[k % {S}];
-      {other}
-    }}
+    for (int k = 0; k < {R}; ++k) from[k] = to[k % {S}];
+    {other}
+    {name}({call});
   }}
   if (blockIdx.x == 0 || iterations < 0) {{
 #pragma unroll
@@ -78,41 +93,65 @@ LAUNCHER = """
 typedef void (*Any)();
 struct Kernel { Any run; };
 static const Kernel kernels[] = {TABLE};
-
-extern "C" const char* measure(int which, int blocks, int threads, int shared, int iterations,
-                               int repeat, const void* source, size_t source_bytes,
-                               const int* given, size_t given_bytes, void* out, size_t out_bytes,
-                               float* ms) {
-  const void* run = reinterpret_cast<const void*>(kernels[which].run);
-  void *a = nullptr, *b = nullptr, *c = nullptr;
-  cudaMalloc(&a, source_bytes);
-  cudaMalloc(&b, given_bytes);
-  cudaMalloc(&c, out_bytes);
-  cudaMemcpy(a, source, source_bytes, cudaMemcpyHostToDevice);
-  cudaMemcpy(b, given, given_bytes, cudaMemcpyHostToDevice);
-  cudaMemset(c, 0xee, out_bytes);
-  cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+struct Ready {
+  const void* run;
+  int threads, shared;
+  void *source, *given, *out;
   cudaEvent_t start, end;
-  cudaEventCreate(&start);
-  cudaEventCreate(&end);
-  int once = 1;
-  void* given_once[] = {&a, &b, &c, &once};
-  void* given_often[] = {&a, &b, &c, &iterations};
-  cudaLaunchKernel(run, dim3(1), dim3(threads), given_once, shared, nullptr);
-  cudaMemcpy(out, c, out_bytes, cudaMemcpyDeviceToHost);
-  for (int k = 0; k < repeat; ++k) {
-    cudaEventRecord(start);
-    cudaLaunchKernel(run, dim3(blocks), dim3(threads), given_often, shared, nullptr);
-    cudaEventRecord(end);
-    cudaEventSynchronize(end);
-    cudaEventElapsedTime(ms + k, start, end);
-  }
+};
+
+static void launch(const Ready& r, int blocks, int iterations) {
+  const void *source = r.source, *given = r.given, *out = r.out;
+  void* arguments[] = {&source, &given, &out, &iterations};
+  cudaLaunchKernel(r.run, dim3(blocks), dim3(r.threads), arguments, r.shared, nullptr);
+}
+
+// The memory of a kernel, and what one block of it gives; facts: registers, bytes of local memory, the
+// blocks that fill the device at once.
+extern "C" Ready* prepare(int which, int threads, int shared, const void* source, size_t source_bytes,
+                          const int* given, size_t given_bytes, void* out, size_t out_bytes, int* facts) {
+  Ready* r = new Ready{reinterpret_cast<const void*>(kernels[which].run), threads, shared};
+  cudaFuncAttributes found;
+  cudaFuncGetAttributes(&found, r->run);
+  facts[0] = found.numRegs;
+  facts[1] = static_cast<int>(found.localSizeBytes);
+  cudaMalloc(&r->source, source_bytes);
+  cudaMalloc(&r->given, given_bytes);
+  cudaMalloc(&r->out, out_bytes);
+  cudaMemcpy(r->source, source, source_bytes, cudaMemcpyHostToDevice);
+  cudaMemcpy(r->given, given, given_bytes, cudaMemcpyHostToDevice);
+  cudaMemset(r->out, 0xee, out_bytes);
+  cudaFuncSetAttribute(r->run, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+  int blocks = 0, multiprocessors = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, r->run, threads, shared);
+  cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
+  facts[2] = blocks * multiprocessors;
+  cudaEventCreate(&r->start);
+  cudaEventCreate(&r->end);
+  launch(*r, 1, 1);
+  cudaMemcpy(out, r->out, out_bytes, cudaMemcpyDeviceToHost);
+  return r;
+}
+
+// The milliseconds of a launch.
+extern "C" float timed(const Ready* r, int blocks, int iterations) {
+  float ms = 0;
+  cudaEventRecord(r->start);
+  launch(*r, blocks, iterations);
+  cudaEventRecord(r->end);
+  cudaEventSynchronize(r->end);
+  cudaEventElapsedTime(&ms, r->start, r->end);
+  return ms;
+}
+
+extern "C" const char* finish(Ready* r) {
   const cudaError_t error = cudaDeviceSynchronize();
-  cudaEventDestroy(start);
-  cudaEventDestroy(end);
-  cudaFree(a);
-  cudaFree(b);
-  cudaFree(c);
+  cudaEventDestroy(r->start);
+  cudaEventDestroy(r->end);
+  cudaFree(r->source);
+  cudaFree(r->given);
+  cudaFree(r->out);
+  delete r;
   const cudaError_t last = cudaGetLastError();
   return cudaGetErrorString(error != cudaSuccess ? error : last);
 }
@@ -169,7 +208,7 @@ def called(name: str, case: Case, room: int, block: bool) -> str:
         every = f"for (int k = 0; k < {before}; ++k)"
         threads, last = 32 * case.warps, case.start.out_dims[case.axis] - 1
         index = f"int index[{before}];\n  {every} index[k] = given[({threads} + thread) * {before} + k];"
-        other = f"{every} index[k] = (index[k] + 1) & {last};"
+        other = f"{every} index[k] ^= left & {last};"
     if room:
         given.append(f"memory + threadIdx.x / 32u * {room}u" if case.warps == 1 else "memory")
     again = ("__syncthreads();" if block else "__syncwarp();") if room else ""
@@ -182,9 +221,31 @@ def called(name: str, case: Case, room: int, block: bool) -> str:
         bound=32 * case.warps * case.tiles,
         index=index,
         other=other,
+        kept=" ".join(kept(case)),
         call=", ".join(given),
         again=again,
     )
+
+
+def kept(case: Case) -> Iterator[str]:
+    """Statements that use what the next round does not, or the compiler would leave it out of a loop."""
+    start, end = (registers(x) for x in (case.start, case.end))
+    used = {end[first % len(end)] for first in {*start}}
+    constraint, kind = KEPT[case.element_bytes]
+    for k in sorted({*end} - used):
+        yield f'asm volatile("" :: "{constraint}"(static_cast<{kind}>(to[{k}])));'
+
+
+def registers(layout: Linear) -> list[int]:
+    """For each register the first that holds the same."""
+    images = layout.bases.get("register", [])
+    first: dict[tuple[int, ...], int] = {}
+    found = []
+    for k in range(1 << len(images)):
+        held = [image for bit, image in enumerate(images) if k >> bit & 1]
+        at = tuple(reduce(xor, parts, 0) for parts in zip(*held, strict=True))
+        found.append(first.setdefault(at or (0,) * len(layout.results), k))
+    return found
 
 
 def coordinates(layout: Linear, warps: int) -> tuple[np.ndarray, ...]:
@@ -211,75 +272,125 @@ def tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
     return held.astype(np.int32), np.ravel_multi_index(end, sizes)
 
 
-def measured(library: Any, which: int, one: Kernel) -> dict[str, Any]:
-    """Whether it is right, and the nanoseconds of a tile, the device at work."""
-    case = one.case
-    given, wanted = tables(case)
-    kind = np.dtype(f"u{case.element_bytes}")
-    size = case.start.physical_size
-    source = np.frombuffer(np.random.default_rng(7).bytes(size * kind.itemsize), kind)
-    out = np.zeros((one.threads, wanted.shape[1]), kind)
-    ms = np.zeros(REPEAT, np.float32)
-    arrays: list[Any] = []
-    for array in (source, given, out):
-        arrays += [array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes)]
-    said = library.measure(
-        which,
-        BLOCKS,
-        one.threads,
-        one.room * case.tiles,
-        ITERATIONS,
-        REPEAT,
-        *arrays,
-        ms.ctypes.data_as(ctypes.c_void_p),
-    )
-    expected = np.tile(source[wanted], (one.threads // wanted.shape[0], 1))
-    count = BLOCKS * case.tiles * ITERATIONS
+class Running:
+    """A kernel that is ready to be timed."""
+
+    def __init__(self, library: Any, which: int, one: Kernel):
+        given, wanted = tables(one.case)
+        kind = np.dtype(f"u{one.case.element_bytes}")
+        size = one.case.start.physical_size
+        source = np.frombuffer(np.random.default_rng(7).bytes(size * kind.itemsize), kind)
+        out = np.zeros((one.threads, wanted.shape[1]), kind)
+        facts = (ctypes.c_int * 3)()
+        arrays: list[Any] = []
+        for array in (source, given, out):
+            arrays += [array.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(array.nbytes)]
+        room = one.room * one.case.tiles
+        self._library = library
+        self._ready = ctypes.c_void_p(library.prepare(which, one.threads, room, *arrays, facts))
+        expected = np.tile(source[wanted], (one.threads // wanted.shape[0], 1))
+        self.wrong = int((out != expected).sum())
+        self.registers, self.local_bytes, self.blocks = facts
+        self._tiles = self.blocks * one.case.tiles
+        self._iterations = ITERATIONS
+        for _ in range(2):
+            spent = self._ms()
+        self._iterations = max(ITERATIONS, int(ITERATIONS * LEAST / spent) + 1)
+
+    def _ms(self) -> float:
+        return self._library.timed(self._ready, self.blocks, self._iterations)
+
+    def nanoseconds(self) -> float:
+        """Of a tile, the device at work."""
+        return self._ms() * 1e6 / (self._tiles * self._iterations)
+
+    def finish(self) -> str:
+        """CUDA's last word."""
+        return self._library.finish(self._ready).decode()
+
+
+Sample = dict[str, Any]
+
+
+def samples(folder: Path, groups: Sequence[Sequence[Sequence[Kernel]]]) -> dict[str, Sample]:
+    """What a process of its own finds out of each kernel: those of a case are launched in turn."""
+    found: dict[str, Sample] = {}
+    for number, group in enumerate(groups):
+        library = ctypes.CDLL(str(folder / f"group{number}.so"))
+        library.prepare.restype = ctypes.c_void_p
+        library.timed.restype = ctypes.c_float
+        library.finish.restype = ctypes.c_char_p
+        which = 0
+        for case in group:
+            running = [Running(library, which + k, one) for k, one in enumerate(case)]
+            which += len(case)
+            rounds = [[r.nanoseconds() for r in running] for _ in range(REPEAT)]
+            for k, (one, r) in enumerate(zip(case, running, strict=True)):
+                sample: Sample = {"ns": [round(each[k], 5) for each in rounds], "wrong": r.wrong}
+                sample |= {
+                    "registers": r.registers,
+                    "local_bytes": r.local_bytes,
+                    "blocks": r.blocks,
+                }
+                found[one.name] = sample | {"error": r.finish()}
+    return found
+
+
+def row(one: Kernel, found: Sequence[Sample]) -> dict[str, Any]:
+    """Of a kernel, from all processes."""
+    errors = {s["error"] for s in found} - {"no error"}
     return {
-        "title": case.title,
-        "shape": [*case.start.physical_dims],
-        "bytes": case.element_bytes,
-        "axis": case.axis,
-        "warps": case.warps,
+        "title": one.case.title,
+        "shape": [*one.case.start.physical_dims],
+        "bytes": one.case.element_bytes,
+        "axis": one.case.axis,
+        "warps": one.case.warps,
         "way": one.way,
         "kind": one.kind,
         "plan": one.plan,
         "price": one.price,
-        "error": said.decode(),
-        "wrong": int((out != expected).sum()),
-        "ns": float(np.median(ms)) * 1e6 / count,
-        "least": float(ms.min()) * 1e6 / count,
+        "registers": found[0]["registers"],
+        "local_bytes": found[0]["local_bytes"],
+        "blocks": found[0]["blocks"],
+        "error": errors.pop() if errors else "no error",
+        "wrong": max(s["wrong"] for s in found),
+        "ns": [s["ns"] for s in found],
     }
 
 
-def options(about: str, folder: str) -> argparse.Namespace:
+def options(about: str) -> argparse.Namespace:
     """What the command line says."""
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("folder", nargs="?", default=folder, type=Path)
+    parser.add_argument("folder", nargs="?", default=Path("benchmarks/results"), type=Path)
     parser.add_argument("--arch", default="native", help="of nvcc, as sm_90")
+    parser.add_argument("--processes", type=int, default=PROCESSES)
     parser.add_argument("--only-compile", action="store_true", help="no GPU: compile alone")
     parser.add_argument("--every", type=int, default=1, help="each so many cases alone")
     return parser.parse_args()
 
 
-def compiled(folder: Path, groups: Sequence[Sequence[Kernel]], arch: str) -> None:
+def compiled(folder: Path, groups: Sequence[Sequence[Sequence[Kernel]]], arch: str) -> None:
     """A library of each group of kernels. Exits where nvcc refuses one."""
     most = os.cpu_count() or 1
     running: list[tuple[Path, subprocess.Popen[bytes]]] = []
     for number, group in enumerate(groups):
-        table = ", ".join(f"{{reinterpret_cast<Any>(run_{k.name})}}" for k in group)
+        kernels = [k for case in group for k in case]
+        table = ", ".join(f"{{reinterpret_cast<Any>(run_{k.name})}}" for k in kernels)
         path = folder / f"group{number}.cu"
-        text = [PRELUDE, *(k.text for k in group), LAUNCHER.replace("TABLE", table)]
+        text = [PRELUDE, *(k.text for k in kernels), LAUNCHER.replace("TABLE", table)]
         path.write_text("\n".join(text))
         if number >= most:
             running[number - most][1].wait()
         command = ["nvcc", "-O3", "-std=c++17", f"-arch={arch}", "-shared", "-Xcompiler", "-fPIC"]
-        command += [path.name, "-o", f"group{number}.so"]
+        command += ["-Xptxas", "-v", path.name, "-o", f"group{number}.so"]
         log = path.with_suffix(".log").open("wb")
         running.append((path, subprocess.Popen(command, cwd=folder, stderr=log)))
     for path, job in running:
+        said = path.with_suffix(".log")
         if job.wait():
-            sys.exit(f"nvcc: {path.with_suffix('.log').read_text()[:4000]}")
+            sys.exit(f"nvcc: {said.read_text()[:4000]}")
+        for name in SPILLED.findall(said.read_text()):
+            print(f"local memory: {name}", file=sys.stderr)
 
 
 def results(
@@ -288,21 +399,20 @@ def results(
     """A row for each kernel of each case, in order, and the facts they depend on."""
     begun = time.perf_counter()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        found = [k for group in pool.map(made, cases, chunksize=2) for k in group]
+        found = [*pool.map(made, cases, chunksize=2)]
+    kernels = [k for case in found for k in case]
     seconds = time.perf_counter() - begun
-    print(f"{len(cases)} cases, {len(found)} kernels: {seconds:.0f} s", flush=True)
+    print(f"{len(cases)} cases, {len(kernels)} kernels: {seconds:.0f} s", flush=True)
     groups = [g for g in (found[k::FILES] for k in range(FILES)) if g]
-    rows = []
+    every = []
     with tempfile.TemporaryDirectory() as name:
         compiled(Path(name), groups, given.arch)
         print(f"compiled: {time.perf_counter() - begun:.0f} s", flush=True)
-        for number, group in enumerate(groups if not given.only_compile else []):
-            library = ctypes.CDLL(f"{name}/group{number}.so")
-            library.measure.restype = ctypes.c_char_p
-            rows += [(k.name, measured(library, n, k)) for n, k in enumerate(group)]
-    if given.only_compile:
-        sys.exit()
-    order = {k.name: n for n, k in enumerate(found)}
+        if given.only_compile:
+            sys.exit()
+        for _ in range(given.processes):
+            with ProcessPoolExecutor(1, get_context("spawn")) as pool:
+                every.append(pool.submit(samples, Path(name), groups).result())
     facts = {
         "device": first_line(
             "nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"
@@ -310,7 +420,7 @@ def results(
         "nvcc": first_line("nvcc", "--version"),
         "seconds": f"{time.perf_counter() - begun:.0f}",
     }
-    return [row for _, row in sorted(rows, key=lambda pair: order[pair[0]])], facts
+    return [row(k, [one[k.name] for one in every]) for k in kernels], facts
 
 
 def first_line(*command: str) -> str:
@@ -328,13 +438,36 @@ def by_case(rows: Sequence[dict[str, Any]]) -> dict[tuple[Any, ...], dict[str, d
     return groups
 
 
+def lines_of(rows: Sequence[dict[str, Any]]) -> str:
+    """As JSON, a line for each."""
+    return "[\n" + ",\n".join(map(json.dumps, rows)) + "\n]\n"
+
+
 def are_right(rows: Any) -> bool:
-    """Whether every element was."""
-    return all(not row["wrong"] and row["error"] == "no error" for row in rows)
+    """Whether every element was, and no kernel had local memory."""
+    return all(
+        not row["wrong"] and row["error"] == "no error" and not row["local_bytes"] for row in rows
+    )
 
 
-def summary(ratios: Sequence[float], other: str) -> str:
-    """The line below a table: in the geometric mean how many times as fast as another way, and how many rows lose."""
-    middle = float(np.exp(np.mean(np.log(ratios))))
-    slower = sum(ratio < 1 for ratio in ratios)
-    return f"- {len(ratios)} rows, in the geometric mean {middle:.2f} times as fast as {other}; {slower} are slower"
+def middle(one: dict[str, Any]) -> float:
+    """The median of the processes' medians, in nanoseconds."""
+    return float(np.median(np.median(one["ns"], axis=1)))
+
+
+def over(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, float, float]:
+    """How many times as fast as another way, in the quartiles of all rounds."""
+    ratios = np.array(other["ns"]) / np.array(one["ns"])
+    low, half, high = np.percentile(ratios, [25, 50, 75])
+    return float(low), float(half), float(high)
+
+
+def summary(ratios: Sequence[tuple[float, float, float]], other: str) -> list[str]:
+    """The lines below a table: in the geometric mean how many times as fast as another way, and how many rows lose."""
+    mean = float(np.exp(np.mean(np.log([half for _, half, _ in ratios]))))
+    slower = sum(half < 1 for _, half, _ in ratios)
+    wholly = sum(high < CLOSE for *_, high in ratios)
+    return [
+        f"- {len(ratios)} rows, in the geometric mean {mean:.2f} times as fast as {other}; {slower} are "
+        f"slower, {wholly} with all quartiles below {CLOSE}"
+    ]

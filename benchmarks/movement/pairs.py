@@ -64,6 +64,12 @@ def pairs() -> Iterator[Case]:
             vector = min(16 // size, max(1, (1 << bits) // (32 * warps)), shape[0])
             a, b = rows(shape, vector, warps), columns(shape, vector, warps)
             yield Case("rows to columns", a, b, size)
+            if (bits, size) == (
+                14,
+                8,
+            ):  # 16 warps of a block have no registers for 64 elements each
+                warps = 8
+                a = rows(shape, vector, warps)
             yield Case("rows to mma c", a, fragment("c", shape, warps, 32), size)
     for shape in (
         (32, 128),
