@@ -102,6 +102,10 @@ def in_bounds(layout: Block, indices: Sequence[Any]) -> Any:
 
 def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> Any:
     """The memory that holds an array's elements."""
+    if _is_compiling():
+        from .arrays import in_graphs
+
+        return in_graphs.pack(layout, x, of, fill, out, engine)
     from .arrays import moving
 
     return moving.pack(layout, x, of, fill, out, engine)
@@ -109,9 +113,18 @@ def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> An
 
 def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
     """The array whose elements a memory holds, a view where one is wanted."""
+    if _is_compiling():
+        from .arrays import in_graphs
+
+        return in_graphs.unpack(layout, m, of, fill, copy)
     from .arrays import moving
 
     return moving.unpack(layout, m, of, fill, copy)
+
+
+def _is_compiling() -> bool:
+    """Whether torch.compile traces what runs."""
+    return "torch" in sys.modules and sys.modules["torch"].compiler.is_compiling()
 
 
 def plan(layout: Block, x: Any, of: Any) -> str:

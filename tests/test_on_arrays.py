@@ -1,8 +1,12 @@
 """Layouts on arrays: indices that are arrays or tracers, and arrays moved by pack and unpack."""
 
 import operator
+import os
 import random
+import subprocess
+import sys
 from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -607,6 +611,61 @@ def test_torch_moves_tensors_of_a_gpu(name):
     index = [torch.from_numpy(i).cuda() for i in np.indices(layout.dims)]
     at = layout.apply(*index)
     assert at.is_cuda and np.array_equal(at.cpu().numpy(), table_of(layout))
+
+
+COMPILED = """
+import sys
+import torch
+import test_on_arrays as tests
+
+for name in sys.argv[2:]:
+    layout = tests.FAMILIES[name]
+    x = torch.randn(2, *layout.dims, dtype=torch.float64, device=sys.argv[1], requires_grad=True)
+
+    def both(x):
+        return layout.unpack(layout.pack(x, fill=1) * 2, fill=3)
+
+    wanted = both(x)
+    (expected,) = torch.autograd.grad((wanted**2).sum(), x)
+    for backend in ("eager", "aot_eager"):
+        for dynamic in (None, True):
+            torch._dynamo.reset()
+            found = torch.compile(both, fullgraph=True, backend=backend, dynamic=dynamic)
+            more = torch.randn(5, *layout.dims, dtype=torch.float64, device=sys.argv[1])
+            assert torch.equal(found(x), wanted) and torch.equal(found(more), both(more)), (name, backend)
+            (gradient,) = torch.autograd.grad((found(x) ** 2).sum(), x)
+            assert torch.equal(gradient, expected), (name, backend)
+    print(name)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+def test_torch_compiles_moves_into_one_graph(device):
+    pytest.importorskip("torch")
+    names = ["columns", "table", "pitch", "negative", "masked", "padded"]
+    here = Path(__file__).parent
+    done = subprocess.run(
+        [sys.executable, "-c", COMPILED, device, *names], capture_output=True, text=True, cwd=here,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(here), *sys.path])},
+    )  # fmt: skip
+    assert done.stdout.splitlines() == names, done.stderr
+
+
+def test_torch_compile_tells_what_it_does_not_take():
+    torch = pytest.importorskip("torch")
+    torch._dynamo.reset()
+    layout, x = Col(4, 6), torch.zeros(4, 6)
+    packed = torch.compile(lambda x: layout.pack(x), fullgraph=True, backend="eager")
+    assert torch.equal(packed(x), layout.pack(x))
+    with pytest.raises(Exception, match="the array's shape is"):
+        packed(torch.zeros(3, 6))
+    layout = Row(4, 6)  # is asked for before each call
+    x = torch.arange(24.0).reshape(4, 6)
+    assert torch.equal(packed(x), x.ravel())
+    made_inside = torch.compile(lambda x: Col(4, 6).pack(x), fullgraph=True, backend="eager")
+    with pytest.raises(Exception, match="make the layout outside"):
+        made_inside(x)
 
 
 def test_a_view_of_a_tensor_shares_its_memory():

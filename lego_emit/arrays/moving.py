@@ -59,6 +59,16 @@ def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
     return owner.reshaped(owner.moved(found, m, fill, None), (*batch, *shape))
 
 
+def shape_of(layout: Block, x: Any, of: Any, called: str) -> tuple[int, ...]:
+    """The shape of what pack or unpack makes of x."""
+    if called == "pack":
+        layout, of = sized(layout, x.shape, of)
+    rows, shape = _rows(layout, of, called)
+    if called == "pack":
+        return (*_batch(layout, x, shape, called), movement(rows, layout).size)
+    return (*_batch(layout, x, (movement(layout, rows).source_size,), called), *shape)
+
+
 def plan(layout: Block, x: Any, of: Any) -> str:
     """How pack would move x, in words, as Block.plan says it."""
     owner = _owner(layout, x, "plan")
