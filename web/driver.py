@@ -192,7 +192,9 @@ def _unit(name: str, target: str, numbers: bool, options: str = "{}") -> Any:
     if TEMPLATES.is_dir():
         from jinja2 import FileSystemBytecodeCache
 
-        environment(type(printer)).bytecode_cache = FileSystemBytecodeCache(str(TEMPLATES.resolve()))
+        environment(type(printer)).bytecode_cache = FileSystemBytecodeCache(
+            str(TEMPLATES.resolve())
+        )
     said = {key: defined[key] for key in beside() if key in defined}
     chosen = {**said, **json.loads(options)}
     if chosen.get("view") and not printer.has_views:
