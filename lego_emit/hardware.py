@@ -99,6 +99,10 @@ def blocked(
     per_thread, threads, warps: sizes by dimension; order: the dimensions, the fastest first, the last
     one unless given. shape: of the tensor; where the tile is smaller registers repeat it, where it
     is larger elements have several holders.
+
+        >>> from lego_emit import hardware
+        >>> hardware.blocked((1, 4), (8, 4), (4, 1)).apply(1, 9, 2)
+        (18, 5)
     """
     construct = LazyText("blocked({}, {}, {})", per_thread, threads, warps)
     tiles = [(REGISTER, listed(per_thread)), (LANE, listed(threads)), (WARP, listed(warps))]
@@ -120,7 +124,12 @@ def blocked(
 def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = None) -> Linear:
     """A layout on a tensor of a shape: registers repeat what is smaller, elements of what is larger
     have several holders (section 5.1). order: in which dimensions are repeated, the last one
-    first unless given."""
+    first unless given.
+
+        >>> from lego_emit import hardware
+        >>> hardware.fitted(hardware.mma("c"), (32, 8)).in_dims
+        {'register': 8, 'lane': 32}
+    """
     place = LazyText("fitted({}, {})", layout, shape)
     dims, wanted = [*_linear(place, layout).out_dims], listed(shape)
     if len(wanted) != len(dims):
@@ -143,7 +152,12 @@ def fitted(layout: Linear, shape: Sequence[int], order: Sequence[int] | None = N
 @brief
 def sliced(layout: Linear, dim: int) -> Linear:
     """What is left of a layout when a dimension is reduced (Triton's SliceEncodingAttr,
-    Proposition 4.8)."""
+    Proposition 4.8).
+
+        >>> from lego_emit import hardware
+        >>> hardware.sliced(hardware.mma("c"), 1).apply(2, 5)
+        9
+    """
     construct = LazyText("sliced({}, {})", layout, dim)
     dims = [*_linear(construct, layout).out_dims]
     if not is_integer(dim) or not 0 <= dim < len(dims) or len(dims) < 2:
@@ -160,6 +174,12 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
 
     bits: of an element. k: 256 / bits unless given (16 for f16, 8 for tf32, 4 for f64, 256 for b1);
     or half of it, and for f64 8 or 16.
+
+        >>> from lego_emit import hardware
+        >>> hardware.mma("a").apply(2, 5)
+        (9, 2)
+        >>> hardware.mma("a").in_dims
+        {'register': 8, 'lane': 32}
     """
     construct = LazyText("mma({}, {})", operand, bits)
     if operand not in ("a", "b", "c", "d"):
@@ -186,7 +206,12 @@ def mma(operand: str, bits: int = 16, k: int | None = None) -> Linear:
 def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
     """A fragment of wgmma.mma_async m64 (PTX ISA, "Register Fragments" of wgmma.mma_async), over the
     four warps of a warpgroup: operand a (64 x 256/bits), or d or c, the accumulator (64 x n, n a
-    power of two of at least 8, which is the default)."""
+    power of two of at least 8, which is the default).
+
+        >>> from lego_emit import hardware
+        >>> hardware.wgmma("d", 16).in_dims
+        {'register': 8, 'lane': 32, 'warp': 4}
+    """
     construct = LazyText("wgmma({}, {}, {})", operand, n, bits)
     if operand not in ("a", "c", "d"):
         raise LayoutError(f"{construct}: the operands in registers are 'a', and 'c' or 'd'")
@@ -207,7 +232,14 @@ def wgmma(operand: str = "d", n: int | None = None, bits: int = 16) -> Linear:
 @brief
 def ldmatrix(count: int = 4, transposed: bool = False) -> Linear:
     """What ldmatrix and stmatrix of b16 hold (PTX ISA, "Warp-level matrix load instruction: ldmatrix"):
-    1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them."""
+    1, 2 or 4 matrices of 8 x 8 below one another; transposed: as .trans gives them.
+
+        >>> from lego_emit import hardware
+        >>> hardware.ldmatrix(4).in_dims
+        {'register': 8, 'lane': 32}
+        >>> hardware.ldmatrix(4).apply(1, 5)
+        (1, 3)
+    """
     construct = LazyText("ldmatrix({})", count)
     if count not in (1, 2, 4):
         raise LayoutError(f"{construct}: give 1, 2 or 4 matrices")
@@ -245,6 +277,10 @@ def mfma(
     operand: c or d (size x size), a (size x k) or b (k x size), size 32 or 16. k_width: consecutive
     elements of k in a lane, 4 unless given. bits: of an element of c, 32 unless given; those of 64
     have the size 16.
+
+        >>> from lego_emit import hardware
+        >>> hardware.mfma("c").apply(4, 33)
+        (12, 1)
     """
     construct = LazyText("mfma({}, {})", operand, size)
     if size not in (16, 32):
@@ -283,6 +319,10 @@ def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Li
     operand: a, b (each in both halves of a wave in version 1), c or d. version: 1 for RDNA3, 2 for
     RDNA4. k_width: consecutive elements of k in a lane of version 2: 8 unless given, as Triton has
     them, or 4, as the calculator; a product is the same where a and b have one order of k.
+
+        >>> from lego_emit import hardware
+        >>> hardware.wmma("c").apply(1, 20)
+        (3, 4)
     """
     construct = LazyText("wmma({}, {})", operand, version)
     if not is_integer(version) or version not in (1, 2):
@@ -310,7 +350,12 @@ def wmma(operand: str = "c", version: int = 1, k_width: int | None = None) -> Li
 @brief
 def swizzled(rows: int, columns: int, vec: int, per_phase: int, max_phase: int) -> Linear:
     """Shared memory swizzled for mma (Definition 4.11, with the row that it leaves out;
-    SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements."""
+    SwizzledSharedEncodingAttr): (dim0, dim1) to the offset in elements.
+
+        >>> from lego_emit import hardware
+        >>> hardware.swizzled(8, 64, 8, 1, 8).apply(1, 0)
+        72
+    """
     construct = LazyText("swizzled({}, {}, {}, ..)", rows, columns, vec)
     high, wide = bits_of(construct, "rows", rows), bits_of(construct, "columns", columns)
     for name, size in (("vec", vec), ("per_phase", per_phase), ("max_phase", max_phase)):
@@ -338,6 +383,10 @@ def nvmma_shared(rows: int, swizzle: int = 128, bits: int = 16) -> Linear:
     16 bytes.
 
     (dim0, dim1) to the offset in elements.
+
+        >>> from lego_emit import hardware
+        >>> hardware.nvmma_shared(128).apply(1, 0)
+        72
     """
     construct = LazyText("nvmma_shared({}, {}, {})", rows, swizzle, bits)
     if swizzle not in (0, 32, 64, 128):

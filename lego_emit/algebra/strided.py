@@ -425,6 +425,10 @@ class Swizzled(Indexable):
 
     CuTe's ComposedLayout of a Swizzle, an offset and a layout; the offset is the layout's own.
     There is an inv where the layout has one and the swizzle stays within 0..size-1.
+
+        >>> from lego_emit import cute
+        >>> cute.Swizzled(cute.Swizzle(2, 0, 3), cute.layout("(8,8):(8,1)")).apply(1, 2)
+        11
     """
 
     swizzle: Swizzle

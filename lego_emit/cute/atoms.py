@@ -27,6 +27,11 @@ class CopyAtom:
     their own; layout_ref is the one of the two whose threads and values a tiled copy counts.
 
     Raises LayoutError where the threads differ or layout_ref leaves elements out.
+
+        >>> from lego_emit import cute
+        >>> atom = cute.universal_copy(128, 16)
+        >>> atom.threads, atom.values
+        (1, 8)
     """
 
     layout_src: Any
@@ -71,6 +76,10 @@ def ldmatrix(count: int = 4, transposed: bool = False, element_bits: int = 16) -
     element_bits: a power of two up to 32, transposed up to 16.
 
     Raises LayoutError on another count or width.
+
+        >>> from lego_emit import cute
+        >>> cute.ldmatrix(4).threads, cute.ldmatrix(4).values
+        (32, 8)
     """
     rows, parts = _matrices("ldmatrix", count, transposed, element_bits)
     return CopyAtom(rows, parts, parts)
@@ -81,6 +90,10 @@ def stmatrix(count: int = 4, transposed: bool = False, element_bits: int = 16) -
     """stmatrix: ldmatrix the other way round, of threads' parts into rows (SM90_U32x4_STSM_N).
 
     Raises LayoutError as ldmatrix does.
+
+        >>> from lego_emit import cute
+        >>> cute.stmatrix(2).threads, cute.stmatrix(2).values
+        (32, 4)
     """
     rows, parts = _matrices("stmatrix", count, transposed, element_bits)
     return CopyAtom(parts, rows, parts)
@@ -91,6 +104,10 @@ def universal_copy(bits: int, element_bits: int) -> CopyAtom:
     """A plain copy of so many bits by one thread: a scalar, or a vector such as float4's 128.
 
     Raises LayoutError where they are no whole number of elements.
+
+        >>> from lego_emit import cute
+        >>> cute.universal_copy(128, 16).values
+        8
     """
     construct = LazyText("universal_copy({}, {})", bits, element_bits)
     for each in (bits, element_bits):

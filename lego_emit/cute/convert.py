@@ -34,6 +34,10 @@ def to_cute(layout: Any) -> Strided:
 
     Raises LayoutError where no strides give the map, with an index that shows it, and where that
     is not decided.
+
+        >>> from lego_emit import Row, TileBy, cute
+        >>> print(cute.to_cute(TileBy([2, 2], [3, 4]).OrderBy(Row(6, 8))))
+        (2,2,3,4):(24,4,8,1)
     """
     if isinstance(layout, Strided):
         return layout
@@ -167,6 +171,10 @@ def from_cute(a: Any) -> Layout:
     """The same map as a GroupBy of a's dims, ordered by a RegP of its leaves.
 
     Raises LayoutError where a is no bijection onto 0..size-1.
+
+        >>> from lego_emit import cute
+        >>> cute.from_cute("(4,8):(8,1)")
+        GroupBy([4, 8]).OrderBy(Row(4, 8))
     """
     a = as_layout(a, "from_cute(..)")
     if a.order is None or a.falling:
@@ -193,14 +201,24 @@ def from_cute(a: Any) -> Layout:
 
 @brief
 def layout_left(extents: Any) -> Strided:
-    """std::layout_left: column-major, the first extent is contiguous."""
+    """std::layout_left: column-major, the first extent is contiguous.
+
+    >>> from lego_emit import cute
+    >>> print(cute.to_cute(cute.layout_left((4, 8))))
+    (4,8):(1,4)
+    """
     sizes = _extents(extents, "layout_left")
     return Strided(sizes, compact(sizes))
 
 
 @brief
 def layout_right(extents: Any) -> Strided:
-    """std::layout_right: row-major, the last extent is contiguous."""
+    """std::layout_right: row-major, the last extent is contiguous.
+
+    >>> from lego_emit import cute
+    >>> print(cute.to_cute(cute.layout_right((4, 8))))
+    (4,8):(8,1)
+    """
     sizes = _extents(extents, "layout_right")
     return Strided(sizes, compact(sizes[::-1])[::-1])
 
@@ -210,6 +228,10 @@ def layout_stride(extents: Any, strides: Any) -> Strided:
     """std::layout_stride: any positive strides under which no two indices meet.
 
     Raises LayoutError where the strides are not such, as far as is known; Strided takes any.
+
+        >>> from lego_emit import cute
+        >>> print(cute.to_cute(cute.layout_stride((4, 8), (10, 1))))
+        (4,8):(10,1)
     """
     construct = LazyText("layout_stride({}, {})", extents, strides)
     sizes = _extents(extents, "layout_stride")
@@ -239,7 +261,12 @@ def layout_stride(extents: Any, strides: Any) -> Strided:
 @brief
 def layout_left_padded(extents: Any, padding: Any) -> Strided:
     """std::layout_left_padded<padding>: column-major, the first extent rounded up to a multiple of
-    the padding."""
+    the padding.
+
+        >>> from lego_emit import cute
+        >>> print(cute.to_cute(cute.layout_left_padded((4, 8), 5)))
+        (4,8):(1,5)
+    """
     sizes = _extents(extents, "layout_left_padded")
     return Strided(sizes, _padded(sizes, padding, "layout_left_padded"))
 
@@ -247,7 +274,12 @@ def layout_left_padded(extents: Any, padding: Any) -> Strided:
 @brief
 def layout_right_padded(extents: Any, padding: Any) -> Strided:
     """std::layout_right_padded<padding>: row-major, the last extent rounded up to a multiple of the
-    padding: a pitch."""
+    padding: a pitch.
+
+        >>> from lego_emit import cute
+        >>> print(cute.to_cute(cute.layout_right_padded((4, 8), 10)))
+        (4,8):(10,1)
+    """
     sizes = _extents(extents, "layout_right_padded")
     return Strided(sizes, _padded(sizes[::-1], padding, "layout_right_padded")[::-1])
 

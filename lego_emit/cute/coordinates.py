@@ -24,6 +24,11 @@ class Coordinates(Indexable):
     tiled copies take it as they take a Strided.
 
     apply gives a tuple, its members named c0, c1, ..; there is no inv.
+
+        >>> from lego_emit import cute
+        >>> A = cute.make_identity_layout((4, 8))
+        >>> A.apply(2, 5)
+        (2, 5)
     """
 
     parts: tuple[Strided, ...]
@@ -154,7 +159,12 @@ class Coordinates(Indexable):
 @brief
 def make_identity_layout(shape: Any) -> Coordinates:
     """The layout that gives its own coordinates, one for each leaf of the shape: cut as a tensor
-    is, it tells where in the tensor each element lies, to be compared with the tensor's sizes."""
+    is, it tells where in the tensor each element lies, to be compared with the tensor's sizes.
+
+        >>> from lego_emit import cute
+        >>> print(cute.local_tile(cute.make_identity_layout((64, 64)), (8, 16), (2, 1)))
+        (16,16) o (8,16):(1@0,1@1)
+    """
     shape = checked(shape, LazyText("make_identity_layout({})", shape), "shape", 1)
     sizes = flat(shape)
     parts = []

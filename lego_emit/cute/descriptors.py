@@ -26,7 +26,12 @@ from .vectors import recast
 
 
 class LayoutType(IntEnum):
-    """The field layout_type of a wgmma matrix descriptor, bits 62 and 63 (PTX: swizzling mode)."""
+    """The field layout_type of a wgmma matrix descriptor, bits 62 and 63 (PTX: swizzling mode).
+
+    >>> from lego_emit import cute
+    >>> cute.layout_type(cute.make_smem_layout_atom("K_SW64", 16), 16).name
+    'B64'
+    """
 
     INTERLEAVE = 0
     B128 = 1
@@ -36,7 +41,12 @@ class LayoutType(IntEnum):
 
 class TmaSwizzle(IntEnum):
     """CUtensorMapSwizzle: how TMA lays chunks of 16 bytes (of 32 in the last) out within spans of
-    so many bytes. The other modes of 128 bytes are no Swizzle of CuTe's."""
+    so many bytes. The other modes of 128 bytes are no Swizzle of CuTe's.
+
+        >>> from lego_emit import cute
+        >>> cute.tma_swizzle(cute.make_smem_layout_atom("K_SW64", 16), 16).name
+        'B64'
+    """
 
     NONE = 0
     B32 = 1
@@ -67,6 +77,10 @@ def make_smem_layout_atom(kind: str, element_bits: int) -> Swizzled:
     columns for "MN_". tile_to_shape makes a tile of it.
 
     Raises LayoutError on another kind or width.
+
+        >>> from lego_emit import cute
+        >>> print(cute.make_smem_layout_atom("K_SW128", 16))
+        S<3,3,3> o 0 o (8,64):(64,1)
     """
     construct = LazyText("make_smem_layout_atom({}, {})", kind, element_bits)
     major, _, span = kind.partition("_") if isinstance(kind, str) else ("", "", "")
@@ -88,6 +102,11 @@ def layout_type(smem: Any, element_bits: int) -> LayoutType:
     whether strides and one of the swizzles give it; in elements of element_bits.
 
     Raises LayoutError where it is none of the four.
+
+        >>> from lego_emit import cute
+        >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (64, 64))
+        >>> cute.layout_type(tile, 16).name
+        'B128'
     """
     construct = LazyText("layout_type({}, {})", smem, element_bits)
     return _TYPES[swizzled_parts(smem, element_bits, construct)[0].B]
@@ -99,6 +118,11 @@ def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
     for layout_type.
 
     Raises LayoutError where it is none that TMA has.
+
+        >>> from lego_emit import cute
+        >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (64, 64))
+        >>> cute.tma_swizzle(tile, 16).name
+        'B128'
     """
     construct = LazyText("tma_swizzle({}, {})", smem, element_bits)
     swizzle, _ = swizzled_parts(smem, element_bits, construct, tma=True)
@@ -107,7 +131,13 @@ def tma_swizzle(smem: Any, element_bits: int) -> TmaSwizzle:
 
 @dataclass(frozen=True)
 class GmmaDescriptor:
-    """The matrix descriptor of wgmma but for its address: offsets in bytes, base offset 0."""
+    """The matrix descriptor of wgmma but for its address: offsets in bytes, base offset 0.
+
+    >>> from lego_emit import cute
+    >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (64, 64))
+    >>> hex(cute.make_gmma_desc(tile, 16, "K").encoded(1024))
+    '0x4000004000010040'
+    """
 
     layout_type: LayoutType
     leading_byte_offset: int
@@ -148,6 +178,11 @@ def make_gmma_desc(smem: Any, element_bits: int, major: str) -> GmmaDescriptor:
 
     Raises LayoutError where it is no canonical layout (PTX ISA 9.7.15.5.1), or does not start where
     its swizzle does.
+
+        >>> from lego_emit import cute
+        >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (64, 64))
+        >>> cute.make_gmma_desc(tile, 16, "K")
+        GmmaDescriptor(layout_type=<LayoutType.B128: 1>, leading_byte_offset=16, stride_byte_offset=1024)
     """
     construct = LazyText("make_gmma_desc({}, {}, {})", smem, element_bits, major)
     if not isinstance(major, str) or major not in ("K", "MN"):

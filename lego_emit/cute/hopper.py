@@ -38,7 +38,13 @@ DEPTH = 256  # bits of an operand along K
 @dataclass(frozen=True)
 class GmmaOperand:
     """What wgmma takes of a tile in shared memory: its descriptor but for the address, the contiguous
-    mode ("K" or "MN") and the positions without the swizzle, which the instruction applies itself."""
+    mode ("K" or "MN") and the positions without the swizzle, which the instruction applies itself.
+
+        >>> from lego_emit import cute
+        >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (128, 64))
+        >>> cute.make_gmma_operand(tile, 64, 16).descriptor.layout_type.name
+        'B128'
+    """
 
     descriptor: GmmaDescriptor
     major: str
@@ -57,6 +63,11 @@ def make_gmma_operand(smem: Any, rows: int, element_bits: int) -> GmmaOperand:
 
     Raises LayoutError where the shape does not divide the tile, or one of these parts is no canonical
     layout or has another descriptor than the first.
+
+        >>> from lego_emit import cute
+        >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (128, 64))
+        >>> cute.make_gmma_operand(tile, 64, 16).major
+        'K'
     """
     construct = LazyText("make_gmma_operand({}, {}, {})", smem, rows, element_bits)
     swizzle, plain = swizzled_parts(smem, element_bits, construct)
@@ -102,6 +113,12 @@ class TensorMap:
     one copy moves, along each of dims; swizzle: how they lie in shared memory. terms: for each of dims
     (axis of the layout, factor): its coordinate is their sum; axes: how many there are. boxes: where the copies of a tile begin,
     as indices of the tile. dims and strides hold symbols where the layout's sizes are symbols.
+
+        >>> from lego_emit import Row, TileBy, cute
+        >>> A = TileBy([4, 8], [64, 64]).OrderBy(Row(256, 512))
+        >>> tile = cute.tile_to_shape(cute.make_smem_layout_atom("K_SW128", 16), (64, 64))
+        >>> cute.make_tensor_map(A, tile, 16).box_bytes
+        8192
     """
 
     element_bits: int

@@ -23,6 +23,12 @@ def make_layout(*layouts: Any, stride: Any = None) -> Strided:
     fastest); or layouts, their texts, and shapes among them. A text is a layout.
 
     Raises LayoutError where it is neither.
+
+        >>> from lego_emit import cute
+        >>> print(cute.make_layout("4:1", "(2,3):(12,4)"))
+        (4,(2,3)):(1,(12,4))
+        >>> print(cute.make_layout((4, 8), stride=(8, 1)))
+        (4,8):(8,1)
     """
     of_shape = not any(isinstance(each, Block | str) for each in layouts)
     given = layouts if stride is None else (*layouts, stride)
@@ -47,6 +53,10 @@ def make_ordered_layout(shape: Any, order: Any) -> Strided:
     leaf with the least one is the fastest.
 
     Raises LayoutError where shape and order are not nested alike, or an order is no integer.
+
+        >>> from lego_emit import cute
+        >>> print(cute.make_ordered_layout((4, 8, 2), (1, 0, 2)))
+        (4,8,2):(8,1,32)
     """
     construct = LazyText("make_ordered_layout({}, {})", shape, order)
     shape, order = as_shape(shape, construct), checked(order, construct, "order", None)
@@ -64,7 +74,12 @@ def make_ordered_layout(shape: Any, order: Any) -> Strided:
 
 @brief
 def make_layout_like(a: Any) -> Strided:
-    """A compact layout of the same shape, its leaves in the order of a's strides; stride 0 stays."""
+    """A compact layout of the same shape, its leaves in the order of a's strides; stride 0 stays.
+
+    >>> from lego_emit import cute
+    >>> print(cute.make_layout_like("(4,8):(16,2)"))
+    (4,8):(8,1)
+    """
     a = as_layout(a, "make_layout_like(..)")
     strides: list[Any] = [0] * len(a.leaves)
     running: Any = 1
@@ -83,7 +98,14 @@ def with_offset(a: Strided, offset: Any) -> Strided:
 @brief
 def get(a: Any, *place: int) -> Any:
     """A mode of a layout, or a mode of that mode; its offset is left out, but for one that is
-    swizzled."""
+    swizzled.
+
+        >>> from lego_emit import cute
+        >>> print(cute.get("((2,4),8):((1,2),8)", 0))
+        (2,4):(1,2)
+        >>> print(cute.get("((2,4),8):((1,2),8)", 0, 1))
+        4:2
+    """
     tensor = as_tensor(a, "get(..)")
 
     def mode_of(a: Strided) -> Strided:
@@ -109,7 +131,12 @@ def of_leaves(leaves: Sequence[tuple[Any, Any]], offset: Any = 0) -> Strided:
 @brief
 @of_tensors
 def flatten(a: Strided) -> Strided:
-    """The layout with its leaves side by side."""
+    """The layout with its leaves side by side.
+
+    >>> from lego_emit import cute
+    >>> print(cute.flatten("((2,4),8):((1,2),8)"))
+    (2,4,8):(1,2,8)
+    """
     if not is_tuple(a.shape):
         return a
     return Strided(flat(a.shape), flat(a.stride), a.offset)
@@ -118,7 +145,12 @@ def flatten(a: Strided) -> Strided:
 @brief
 @of_tensors
 def group(a: Strided, begin: int, end: int) -> Strided:
-    """The layout with its modes begin..end-1 put into one."""
+    """The layout with its modes begin..end-1 put into one.
+
+    >>> from lego_emit import cute
+    >>> print(cute.group("(2,4,8):(1,2,8)", 0, 2))
+    ((2,4),8):((1,2),8)
+    """
     construct = LazyText("group({!s}, {}, {})", a, begin, end)
     begin, end = as_count(begin, construct, "begin"), as_count(end, construct, "end")
     if not begin < end <= a.rank:
@@ -130,7 +162,12 @@ def group(a: Strided, begin: int, end: int) -> Strided:
 
 @brief
 def slice_(coordinate: Any, a: Any) -> Any:
-    """The layout of the modes where the coordinate has None, from the position of the others on."""
+    """The layout of the modes where the coordinate has None, from the position of the others on.
+
+    >>> from lego_emit import cute
+    >>> print(cute.slice_((2, None), "(4,8):(8,1)"))
+    8:1 + 16
+    """
     swapped = isinstance(coordinate, Block | str)
     if swapped and (a is None or isinstance(a, int | list | tuple)):
         raise LayoutError(

@@ -28,7 +28,12 @@ Leaves = list[tuple[Any, Any]]
 
 @brief
 def size(a: Any) -> Any:
-    """How many coordinates a layout has; of a shape, the product."""
+    """How many coordinates a layout has; of a shape, the product.
+
+    >>> from lego_emit import cute
+    >>> cute.size("(4,8):(16,1)")
+    32
+    """
     if isinstance(a, Block | str):
         return as_tensor(a, "size(..)").size
     return size_of(as_shape(a, LazyText("size({})", a)))
@@ -36,13 +41,23 @@ def size(a: Any) -> Any:
 
 @brief
 def cosize(a: Any) -> Any:
-    """One more than the last position of a layout."""
+    """One more than the last position of a layout.
+
+    >>> from lego_emit import cute
+    >>> cute.cosize("(4,8):(16,1)")
+    56
+    """
     return as_layout(a, "cosize(..)").cosize
 
 
 @brief
 def rank(a: Any) -> int:
-    """How many modes a layout has at the top level."""
+    """How many modes a layout has at the top level.
+
+    >>> from lego_emit import cute
+    >>> cute.rank("((2,4),8):((1,2),8)")
+    2
+    """
     return len(as_tensor(a, "rank(..)").dims)
 
 
@@ -81,6 +96,10 @@ def coalesce(a: Strided, profile: Any = None) -> Strided:
     """The same map from flat indices below its size with as few modes as can be.
 
     profile: a nested tuple; each of its leaves is a mode that is coalesced by itself.
+
+        >>> from lego_emit import cute
+        >>> print(cute.coalesce("(2,(1,6)):(1,(6,2))"))
+        12:1
     """
     profile = _profile(profile, LazyText("coalesce({!s}, {})", a, profile))
     if is_tuple(profile):
@@ -109,7 +128,12 @@ def _merged(leaves: Sequence[tuple[Any, Any]], runs_on: bool = False) -> Leaves:
 @brief
 @of_tensors
 def filter_zeros(a: Strided, profile: Any = None) -> Strided:
-    """The layout with a size of 1 wherever its stride (or the profile's leaf) is 0."""
+    """The layout with a size of 1 wherever its stride (or the profile's leaf) is 0.
+
+    >>> from lego_emit import cute
+    >>> print(cute.filter_zeros("(4,8):(0,1)"))
+    (1,8):(0,1)
+    """
     construct = LazyText("filter_zeros({!s}, {})", a, profile)
     asked = a.stride if profile is None else _profile(profile, construct)
 
@@ -129,7 +153,12 @@ def filter_zeros(a: Strided, profile: Any = None) -> Strided:
 @brief
 @of_tensors
 def filter(a: Strided, profile: Any = None) -> Strided:
-    """The layout without modes of stride 0 and of size 1, coalesced; by mode with a profile."""
+    """The layout without modes of stride 0 and of size 1, coalesced; by mode with a profile.
+
+    >>> from lego_emit import cute
+    >>> print(cute.filter("(4,8,1):(0,1,7)"))
+    8:1
+    """
     profile = _profile(profile, LazyText("filter({!s}, {})", a, profile))
     if is_tuple(profile):
         return by_mode(a, profile, filter, "filter")
@@ -152,6 +181,12 @@ def composition(a: Any, b: Any) -> Any:
 
     Raises LayoutError, naming the mode, where b's stride or size crosses a's sizes and no strides
     give the map; where no swizzle does; and where symbols do not say whether it is so.
+
+        >>> from lego_emit import cute
+        >>> print(cute.composition("(6,2):(8,2)", "(4,3):(3,1)"))
+        ((2,2),3):((24,2),8)
+        >>> print(cute.composition(cute.Swizzle(2, 0, 3), "(8,8):(8,1)"))
+        S<2,0,3> o 0 o (8,8):(8,1)
     """
     if isinstance(b, str) and " o " in b:
         b = layout(b)
@@ -392,6 +427,10 @@ def complement(a: Any, cotarget: Any = 1) -> Strided:
     cotarget: a number, or a shape, of which the product counts.
 
     Raises LayoutError where a is not injective, so that there is none, and on a negative stride.
+
+        >>> from lego_emit import cute
+        >>> print(cute.complement("4:2", 24))
+        (2,3):(1,8)
     """
     a = as_layout(a, "complement(..)")
     cotarget = size(cotarget)
@@ -423,6 +462,10 @@ def right_inverse(a: Any) -> Any:
     swizzled layout, R is swizzled.
 
     Raises LayoutError where a starts elsewhere than at 0, or its swizzle leaves what R counts.
+
+        >>> from lego_emit import cute
+        >>> print(cute.right_inverse("(4,8):(8,1)"))
+        (8,4):(4,1)
     """
     if isinstance(a := as_tensor(a, "right_inverse(..)"), Swizzled):
         a.swizzle.check_concrete(LazyText("right_inverse({!s})", a))
@@ -460,6 +503,10 @@ def left_inverse(a: Any) -> Any:
 
     Raises LayoutError where a is not injective but for modes of stride 0, or its strides do not
     divide one another.
+
+        >>> from lego_emit import cute
+        >>> print(cute.left_inverse("(4,8):(8,1)"))
+        (8,4):(4,1)
     """
     if isinstance(a := as_tensor(a, "left_inverse(..)"), Swizzled):
         plain = left_inverse(a.layout)
@@ -495,7 +542,12 @@ def left_inverse(a: Any) -> Any:
 @brief
 def nullspace(a: Any) -> Strided:
     """The layout of the flat indices that a's modes of stride 0 run through: a(nullspace(i)) is
-    a(0)."""
+    a(0).
+
+        >>> from lego_emit import cute
+        >>> print(cute.nullspace("(4,8):(0,1)"))
+        4:1
+    """
     a = as_layout(a, "nullspace(..)")
     found: Leaves = []
     below: Any = 1

@@ -39,6 +39,10 @@ def local_tile(tensor: Any, tiler: Any, coord: Any, proj: Any = None) -> Any:
     coord that is left out, as CuTe's Step<_1, X, _1>.
 
     Raises LayoutError where the tiler does not divide, IndexRangeError where coord does not fit.
+
+        >>> from lego_emit import cute
+        >>> print(cute.local_tile("(64,64):(64,1)", (8, 16), (2, 1)))
+        (8,16):(64,1) + 1040
     """
     if is_tuple(proj):
         construct = LazyText("local_tile(.., {}, {}, {})", tiler, coord, proj)
@@ -62,6 +66,10 @@ def local_partition(tensor: Any, threads: Any, index: Any, proj: Any = None) -> 
     in it alone have the same part.
 
     Raises LayoutError where the threads do not divide, IndexRangeError where index is no thread.
+
+        >>> from lego_emit import cute
+        >>> print(cute.local_partition("(8,16):(16,1)", "(4,8):(8,1)", 9))
+        (2,2):(64,8) + 17
     """
     threads = as_layout(threads, "local_partition(..)")
     construct = LazyText("local_partition(.., {!s}, {})", threads, index)
@@ -133,6 +141,11 @@ def make_layout_tv(thr_layout: Any, val_layout: Any) -> tuple[tuple[Any, ...], S
     thr_layout, val_layout: coordinates to the thread's and the value's index.
 
     Raises LayoutError where either is no bijection onto its indices.
+
+        >>> from lego_emit import cute
+        >>> tiler, layout = cute.make_layout_tv("(4,8):(8,1)", "(2,2):(2,1)")
+        >>> print(tiler, layout)
+        (8, 16) ((8,4),(2,2)):((16,2),(8,1))
     """
     threads = as_layout(thr_layout, "make_layout_tv(..)")
     vals = as_layout(val_layout, "make_layout_tv(..)")
@@ -157,6 +170,11 @@ class TiledCopy:
 
     Raises LayoutError where layout_tv has not two modes, the tile's sizes are none, or the atom does
     not fit.
+
+        >>> from lego_emit import cute
+        >>> copy = cute.make_tiled_copy("(32,8):(8,1)", "(1,4):(4,1)")
+        >>> print(copy.partition("(32,32):(32,1)", 9))
+        (4,1,1):(1,0,0) + 36
     """
 
     layout_tv: Strided
@@ -278,6 +296,13 @@ def make_tiled_copy(thr_layout: Any, val_layout: Any = 1, atom: Any = None) -> T
     atom: a CopyAtom, such as ldmatrix(4); it may stand first, as in CuTe.
 
     Raises LayoutError where either is no bijection, or the atom does not divide them.
+
+        >>> from lego_emit import cute
+        >>> copy = cute.make_tiled_copy("(32,8):(8,1)", "(1,4):(4,1)")
+        >>> copy.size
+        256
+        >>> print(copy.partition_S("(64,32):(32,1)", 9))
+        (4,2,1):(1,1024,0) + 36
     """
     if isinstance(thr_layout, CopyAtom):
         thr_layout, val_layout, atom = val_layout, 1 if atom is None else atom, thr_layout
@@ -292,7 +317,13 @@ def make_tiled_copy(thr_layout: Any, val_layout: Any = 1, atom: Any = None) -> T
 class MMAAtom:
     """An MMA instruction: its (M, N, K), and for A, B and C the layout from (thread, value) to the
     flat (colexicographic) index in (M, K), (N, K) and (M, N), as CuTe's MMA_Traits have them. Its
-    threads are 0..n-1 (not Volta's quad pairs)."""
+    threads are 0..n-1 (not Volta's quad pairs).
+
+        >>> from lego_emit import cute, hardware
+        >>> atom = cute.MMAAtom.of(*(hardware.mma(operand) for operand in "abc"))
+        >>> atom.threads
+        32
+    """
 
     shape_mnk: tuple[int, int, int]
     layout_a: Any
@@ -376,7 +407,14 @@ def _modes_of(operand: Any) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class TiledMMA:
-    """Atoms repeated over warps (atom_layout_mnk), and perhaps permuted within a tile."""
+    """Atoms repeated over warps (atom_layout_mnk), and perhaps permuted within a tile.
+
+    >>> from lego_emit import cute, hardware
+    >>> atom = cute.MMAAtom.of(*(hardware.mma(operand) for operand in "abc"))
+    >>> mma = cute.make_tiled_mma(atom, (2, 2, 1))
+    >>> print(mma.partition("c", "(32,16):(16,1)", 5))
+    ((2,2),1,1):((1,128),0,0) + 18
+    """
 
     atom: MMAAtom
     atom_layout_mnk: Strided
@@ -469,6 +507,12 @@ def make_tiled_mma(
     is permuted before the atoms take it.
 
     Raises LayoutError where atom is no MMAAtom, or atom_layout_mnk no bijection of three modes.
+
+        >>> from lego_emit import cute, hardware
+        >>> atom = cute.MMAAtom.of(*(hardware.mma(operand) for operand in "abc"))
+        >>> mma = cute.make_tiled_mma(atom, (2, 2, 1))
+        >>> mma.size, mma.tile_mnk
+        (128, (32, 16, 16))
     """
     warps = as_layout(atom_layout_mnk, "make_tiled_mma(..)")
     construct = LazyText("make_tiled_mma(.., {!s})", warps)
@@ -490,19 +534,40 @@ def make_tiled_mma(
 
 @brief
 def make_tiled_copy_A(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy of an atom that gives each thread its part of the operand A, (M, K)."""
+    """The tiled copy of an atom that gives each thread its part of the operand A, (M, K).
+
+    >>> from lego_emit import cute, hardware
+    >>> atom = cute.MMAAtom.of(*(hardware.mma(operand) for operand in "abc"))
+    >>> copy = cute.make_tiled_copy_A(cute.ldmatrix(4), cute.make_tiled_mma(atom))
+    >>> print(copy.partition_S("(16,16):(16,1)", 5))
+    ((8,1),1,1):((1,0),0,0) + 80
+    """
     return _copy_of("a", atom, mma)
 
 
 @brief
 def make_tiled_copy_B(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """make_tiled_copy_A, of the operand B, (N, K)."""
+    """make_tiled_copy_A, of the operand B, (N, K).
+
+    >>> from lego_emit import cute, hardware
+    >>> atom = cute.MMAAtom.of(*(hardware.mma(operand) for operand in "abc"))
+    >>> copy = cute.make_tiled_copy_B(cute.ldmatrix(2), cute.make_tiled_mma(atom))
+    >>> print(copy.partition_S("(8,16):(16,1)", 5))
+    ((8,1),1,1):((1,0),0,0) + 80
+    """
     return _copy_of("b", atom, mma)
 
 
 @brief
 def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """make_tiled_copy_A, of the accumulator, (M, N)."""
+    """make_tiled_copy_A, of the accumulator, (M, N).
+
+    >>> from lego_emit import cute, hardware
+    >>> atom = cute.MMAAtom.of(*(hardware.mma(operand, 16) for operand in "abc"))
+    >>> copy = cute.make_tiled_copy_C(cute.stmatrix(2), cute.make_tiled_mma(atom))
+    >>> print(copy.partition_D("(16,8):(8,1)", 5))
+    ((8,1),1,1):((1,0),0,0) + 40
+    """
     return _copy_of("c", atom, mma)
 
 

@@ -33,6 +33,14 @@ def layout(shape: Any, stride: Any = None) -> Any:
     stride and a " + " with spaces is the offset, as str() writes it: "(4,8):(32,1) + 16".
 
     Raises LayoutError where the text cannot be read, or shape and strides are not nested alike.
+
+        >>> from lego_emit import cute
+        >>> print(cute.layout("(4,8):(8,1)"))
+        (4,8):(8,1)
+        >>> print(cute.layout((4, 8)))
+        (4,8):(1,4)
+        >>> cute.layout("(4,8):(8,1)")(1, 2)
+        10
     """
     if isinstance(shape, str):
         if stride is not None:

@@ -25,6 +25,12 @@ def logical_divide(a: Strided, tiler: Any) -> Strided:
     tiler: a tuple divides mode by mode; None leaves a mode as it is.
 
     Raises LayoutError where the composition does not exist: the tiler does not divide.
+
+        >>> from lego_emit import cute
+        >>> print(cute.logical_divide("(4,2,3):(2,1,8)", "4:2"))
+        ((2,2),(2,3)):((4,1),(2,8))
+        >>> print(cute.logical_divide("(8,8):(8,1)", (4, 2)))
+        ((4,2),(2,4)):((8,32),(1,2))
     """
     tiler = as_tiler(tiler, LazyText("logical_divide({!s}, ..)", a))
     if tiler is None:
@@ -42,21 +48,36 @@ def logical_divide(a: Strided, tiler: Any) -> Strided:
 @brief
 @of_tensors
 def zipped_divide(a: Strided, tiler: Any) -> Strided:
-    """logical_divide, all that is within a tile in mode 0 and all that is over tiles in mode 1."""
+    """logical_divide, all that is within a tile in mode 0 and all that is over tiles in mode 1.
+
+    >>> from lego_emit import cute
+    >>> print(cute.zipped_divide("(8,8):(8,1)", (4, 2)))
+    ((4,2),(2,4)):((8,1),(32,2))
+    """
     return _zipped(logical_divide(a, tiler), tiler)
 
 
 @brief
 @of_tensors
 def tiled_divide(a: Strided, tiler: Any) -> Strided:
-    """zipped_divide with mode 1's modes side by side: (tile, rest, rest, ..)."""
+    """zipped_divide with mode 1's modes side by side: (tile, rest, rest, ..).
+
+    >>> from lego_emit import cute
+    >>> print(cute.tiled_divide("(8,8):(8,1)", (4, 2)))
+    ((4,2),2,4):((8,1),32,2)
+    """
     return _unfolded(zipped_divide(a, tiler), (False, True))
 
 
 @brief
 @of_tensors
 def flat_divide(a: Strided, tiler: Any) -> Strided:
-    """zipped_divide with all modes side by side: (tile, tile, .., rest, rest, ..)."""
+    """zipped_divide with all modes side by side: (tile, tile, .., rest, rest, ..).
+
+    >>> from lego_emit import cute
+    >>> print(cute.flat_divide("(8,8):(8,1)", (4, 2)))
+    (4,2,2,4):(8,1,32,2)
+    """
     return _unfolded(zipped_divide(a, tiler), (True, True))
 
 
@@ -68,6 +89,10 @@ def logical_product(a: Strided, tiler: Any) -> Strided:
     tiler: a tuple repeats mode by mode; None leaves a mode as it is.
 
     Raises LayoutError where a has no complement.
+
+        >>> from lego_emit import cute
+        >>> print(cute.logical_product("(2,2):(4,1)", "6:1"))
+        ((2,2),(2,3)):((4,1),(2,8))
     """
     tiler = as_tiler(tiler, LazyText("logical_product({!s}, ..)", a))
     if tiler is None:
@@ -86,21 +111,36 @@ def logical_product(a: Strided, tiler: Any) -> Strided:
 @brief
 @of_memory
 def zipped_product(a: Strided, tiler: Any) -> Strided:
-    """logical_product, all of a in mode 0 and all copies in mode 1."""
+    """logical_product, all of a in mode 0 and all copies in mode 1.
+
+    >>> from lego_emit import cute
+    >>> print(cute.zipped_product("(2,2):(2,1)", "(3,4):(1,3)"))
+    ((2,2),(3,4)):((2,1),(4,12))
+    """
     return _zipped(logical_product(a, tiler), tiler)
 
 
 @brief
 @of_memory
 def tiled_product(a: Strided, tiler: Any) -> Strided:
-    """zipped_product with mode 1's modes side by side."""
+    """zipped_product with mode 1's modes side by side.
+
+    >>> from lego_emit import cute
+    >>> print(cute.tiled_product("(2,2):(2,1)", "(3,4):(1,3)"))
+    ((2,2),3,4):((2,1),4,12)
+    """
     return _unfolded(zipped_product(a, tiler), (False, True))
 
 
 @brief
 @of_memory
 def flat_product(a: Strided, tiler: Any) -> Strided:
-    """zipped_product with all modes side by side."""
+    """zipped_product with all modes side by side.
+
+    >>> from lego_emit import cute
+    >>> print(cute.flat_product("(2,2):(2,1)", "(3,4):(1,3)"))
+    (2,2,3,4):(2,1,4,12)
+    """
     return _unfolded(zipped_product(a, tiler), (True, True))
 
 
@@ -108,7 +148,12 @@ def flat_product(a: Strided, tiler: Any) -> Strided:
 @of_memory
 def blocked_product(block: Strided, tiler: Any) -> Strided:
     """The block repeated as the tiler says, mode k of the block beside mode k of the tiler: the
-    blocks lie side by side."""
+    blocks lie side by side.
+
+        >>> from lego_emit import cute
+        >>> print(cute.blocked_product("(2,5):(5,1)", "(3,4):(1,3)"))
+        ((2,3),(5,4)):((5,10),(1,30))
+    """
     return _woven(block, tiler, "blocked_product", (0, 1))
 
 
@@ -116,7 +161,12 @@ def blocked_product(block: Strided, tiler: Any) -> Strided:
 @of_memory
 def raked_product(block: Strided, tiler: Any) -> Strided:
     """As blocked_product, the tiler's mode first: the blocks are interleaved.
-    Each mode is coalesced, as CuTe does here and not in blocked_product."""
+    Each mode is coalesced, as CuTe does here and not in blocked_product.
+
+        >>> from lego_emit import cute
+        >>> print(cute.raked_product("(2,5):(5,1)", "(3,4):(1,3)"))
+        ((3,2),(4,5)):((10,5),(30,1))
+    """
     found = _woven(block, tiler, "raked_product", (1, 0))
     return coalesce(found, (1,) * found.rank)
 
@@ -128,6 +178,10 @@ def tile_to_shape(block: Strided, shape: Any, order: Any = None) -> Strided:
     make_ordered_layout takes it (the left one).
 
     Raises LayoutError where the block does not divide the shape.
+
+        >>> from lego_emit import cute
+        >>> print(cute.tile_to_shape("(8,8):(8,1)", (16, 32)))
+        (16,(8,4)):(8,(1,128))
     """
     construct = LazyText("tile_to_shape({!s}, {})", block, shape)
     wanted = [size_of(part) for part in modes(as_shape(shape, construct))]

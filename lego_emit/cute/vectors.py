@@ -28,6 +28,10 @@ def recast(a: Any, old_bits: int, new_bits: int) -> Any:
     multiplied. A swizzle moves along.
 
     Raises LayoutError where a stride or the offset does not divide.
+
+        >>> from lego_emit import cute
+        >>> print(cute.recast("(8,32):(32,1)", 16, 8))
+        (8,64):(64,1)
     """
     for bits in (old_bits, new_bits):
         if not is_integer(bits) or bits < 1:
@@ -45,7 +49,12 @@ def recast(a: Any, old_bits: int, new_bits: int) -> Any:
 @brief
 def upcast(a: Any, n: int) -> Any:
     """The layout of elements that each join n. Raises LayoutError where a stride or the offset does
-    not divide."""
+    not divide.
+
+        >>> from lego_emit import cute
+        >>> print(cute.upcast("(8,32):(32,1)", 4))
+        (8,8):(8,1)
+    """
     a = as_tensor(a, "upcast(..)")
     construct = LazyText("upcast({!s}, {})", a, n)
     n = as_count(n, construct, "the count", 1)
@@ -103,7 +112,12 @@ def _bits(n: int, construct: object) -> int:
 @brief
 def downcast(a: Any, n: int) -> Any:
     """The layout of elements of which n were one: the mode of stride 1 grows, or without one the
-    first parts alone are reached."""
+    first parts alone are reached.
+
+        >>> from lego_emit import cute
+        >>> print(cute.downcast("(8,8):(8,1)", 2))
+        (8,16):(16,1)
+    """
     a = as_tensor(a, "downcast(..)")
     construct = LazyText("downcast({!s}, {})", a, n)
     n = as_count(n, construct, "the count", 1)
@@ -134,7 +148,12 @@ def _leafwise(a: Strided, change: Callable[[Any, Any], tuple[Any, Any]], offset:
 @brief
 def max_common_layout(a: Any, b: Any) -> Strided:
     """The longest C with a(C(i)) == b(C(i)) == i that goes on from the layouts' first element. Under
-    a swizzle it ends where the swizzle begins to move."""
+    a swizzle it ends where the swizzle begins to move.
+
+        >>> from lego_emit import cute
+        >>> print(cute.max_common_layout("(8,4):(1,8)", "(8,4):(1,16)"))
+        8:1
+    """
     (a, most), (b, other) = (_still(x, "max_common_layout(..)") for x in (a, b))
     if not (is_zero(a.offset) and is_zero(b.offset)):
         return Strided(1, 0)
@@ -181,5 +200,10 @@ def _begun(part: Strided, n: Any, limits: list[int]) -> Strided:
 @brief
 def max_common_vector(a: Any, b: Any) -> Any:
     """How many elements, from the first one on, lie next to each other in both layouts and belong
-    together: the widest vector by which one is copied into the other."""
+    together: the widest vector by which one is copied into the other.
+
+        >>> from lego_emit import cute
+        >>> cute.max_common_vector("(8,4):(1,8)", "(8,4):(1,16)")
+        8
+    """
     return max_common_layout(a, b).size

@@ -24,6 +24,10 @@ class Conflicts:
     that collide, (lower, higher), in one phase of one instruction; widths: the bytes that a lane
     moves in each instruction; transactions: segments of global memory that the same access would
     touch, and least_transactions those of as many bytes in one piece.
+
+        >>> from lego_emit import GroupBy, movement
+        >>> movement.bank_conflicts(GroupBy([32, 32]), lambda lane: (lane, 0))
+        <conflicts on nvidia: 32 wavefronts, 1 without conflict>
     """
 
     gpu: str

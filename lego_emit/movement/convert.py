@@ -27,7 +27,13 @@ from .staged import staged
 @dataclass(frozen=True, repr=False)
 class Conversion(Plan):
     """How the threads get from holding a tile as `start` says to holding it as `end` says, and the
-    CUDA C device function that does it."""
+    CUDA C device function that does it.
+
+        >>> from lego_emit import convert, hardware
+        >>> product = hardware.fitted(hardware.mma("c"), (16, 16))
+        >>> "convert(" in convert(product, hardware.mma("a"), element_bytes=2).source
+        True
+    """
 
     @cached_property
     def source(self) -> str:

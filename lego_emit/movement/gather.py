@@ -47,7 +47,13 @@ from .staged import staged
 @dataclass(frozen=True, repr=False)
 class Gather(GatherPlan):
     """How threads that hold a tile and an index for each element get the elements that are meant, and
-    the CUDA C device function that does it."""
+    the CUDA C device function that does it.
+
+        >>> from lego_emit import hardware, movement
+        >>> rows = hardware.blocked((1, 4), (8, 4), (1, 1))
+        >>> "gather(" in movement.gather(rows, "dim1").source
+        True
+    """
 
     @cached_property
     def source(self) -> str:
@@ -78,6 +84,11 @@ def gather(
     layout: of the tile, of the indices and of the result, from register, lane and warp to
     coordinates. axis: one of them, by name or number. An index lies in the tile: 0 up to the axis'
     size. The other options and the errors are those of convert.
+
+        >>> from lego_emit import hardware, movement
+        >>> rows = hardware.blocked((1, 4), (8, 4), (1, 1))
+        >>> movement.gather(rows, "dim1")
+        <plan gather: shuffles>
     """
     construct = called("gather", layout, axis, element_bytes)
     hardware = memory_of(gpu, construct)

@@ -20,6 +20,12 @@ class SharedMemory:
     are served at once. partners: where for one of these numbers k every lane reads what lane ^ k
     reads, or one of the two takes no part, two groups at a time are served as one. segment: the
     bytes that a transaction of global memory moves.
+
+        >>> from lego_emit import GroupBy, movement
+        >>> at_once = {4: (tuple(range(16)),)}
+        >>> gpu = movement.SharedMemory("mine", 16, at_once, at_once, banks=16)
+        >>> movement.bank_conflicts(GroupBy([16, 16]), lambda lane: (lane, 0), gpu=gpu).wavefronts
+        16
     """
 
     name: str

@@ -23,7 +23,12 @@ def conflict_sheet(
     registers: int | None = None,
 ) -> Sheet:
     """What each lane of the first warp touches: the element's offset, colored by its bank. The first
-    eight registers. Arguments and errors as those of bank_conflicts."""
+    eight registers. Arguments and errors as those of bank_conflicts.
+
+        >>> from lego_emit import GroupBy, movement
+        >>> type(movement.conflict_sheet(GroupBy([32, 32]), lambda lane: (lane, 0))).__name__
+        'Sheet'
+    """
     construct = called("bank_conflicts", memory, access)
     found = touched(memory, access, element_bytes, gpu, registers, construct)[0].T[:SHOWN]
     offsets = found.tolist()

@@ -77,6 +77,12 @@ def swizzle_bound(
 
     An instruction takes a wavefront for each phase, whatever the layout, and more where lanes that
     are served together must meet in a bank. None must where no two lanes have the same elements.
+
+        >>> from lego_emit import hardware, movement
+        >>> rows = hardware.blocked((1, 1), (1, 32), (32, 1))
+        >>> columns = hardware.blocked((1, 1), (32, 1), (1, 32))
+        >>> movement.swizzle_bound(rows, columns)
+        (1, 2)
     """
     construct = called("swizzle_bound", write, read, element_bytes)
     a, b, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
@@ -97,7 +103,12 @@ def optimal_padding(
 ) -> Strided:
     """The pitch of rows, row-major, from columns on, at which the two accesses have the fewest
     wavefronts, as Strided((rows, columns), (pitch, 1)); of several the least. For sizes that are no
-    powers of two, where nothing is swizzled."""
+    powers of two, where nothing is swizzled.
+
+        >>> from lego_emit import movement
+        >>> print(movement.optimal_padding(32, 32, lambda lane: (0, lane), lambda lane: (lane, 0)))
+        (32,32):(33,1)
+    """
     hardware = memory_of(gpu, "optimal_padding(..)")
     across = hardware.banks * hardware.bank_bytes // element_bytes
 
