@@ -228,10 +228,11 @@ TILE = re.compile(r"(%[\w.$-]+) : (memref<.*?)#gpu\.address_space<workgroup>>")
 BLOCK = re.compile(r"known_block_size = array<i32: ([\d, ]+)>")
 ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
 UNKNOWN = re.compile(r"'(\w+)' is not a recognized processor")
-# Operations on integers with a sign, which MLIR writes on integers without one: wgpu goes by the type.
+# Operations on integers with a sign, which MLIR writes on integers without one: wgpu goes by the type. A
+# constant may be called %cst-7_i32.
 SIGNED = re.compile(
     r"^( *)%(\w+) = spirv\.((?:SDiv|SRem|SMod|SNegate|SConvert|ConvertSToF|ConvertFToS|ShiftRightArithmetic|"
-    r"GL\.SAbs|GL\.SSign)) ([%\w, ]+) : (.*)$",
+    r"GL\.SAbs|GL\.SSign)) ([%\w, .$-]+) : (.*)$",
     re.M,
 )
 INTEGER = re.compile(r"\bi(?=\d)|(?<=x)i(?=\d)")

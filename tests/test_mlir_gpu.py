@@ -217,11 +217,14 @@ def test_what_is_made_of_a_plain_kernel(vulkan, ends, harness, monkeypatch, tmp_
         assert "sqrt" in made and "call" not in made and ".target sm_80" in made
 
 
-# Of a negative or positive %v and 3: what is stored, and what NumPy computes.
+# Of a negative or positive %v and 3 or -7: what is stored, and what NumPy computes.
 SIGNS = {
     "divsi %v, %c3 : T": lambda v: np.trunc(v / 3),
     "remsi %v, %c3 : T": lambda v: np.fmod(v, 3),
     "floordivsi %v, %c3 : T": lambda v: v // 3,
+    "divsi %v, %cm7 : T": lambda v: np.trunc(v / -7),
+    "remsi %v, %cm7 : T": lambda v: np.fmod(v, -7),
+    "floordivsi %v, %cm7 : T": lambda v: v // -7,
     "shrsi %v, %c3 : T": lambda v: v >> 3,
     "minsi %v, %c3 : T": lambda v: np.minimum(v, 3),
     "maxsi %v, %c3 : T": lambda v: np.maximum(v, 3),
@@ -266,6 +269,7 @@ gpu.func @signs(%a: memref<?xi32>) kernel {BLOCK} {{
 %t = gpu.thread_id x
 %c32 = arith.constant 32 : index
 %c3 = arith.constant 3 : {kind}
+%cm7 = arith.constant -7 : {kind}
 %half = arith.constant 0.5 : f32
 {body}
 gpu.return
