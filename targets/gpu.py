@@ -401,7 +401,7 @@ class GpuCompiled(Compiled):
         pointers: list[tuple[Any, int]] = []
         for k, (param, value) in enumerate(zip(function.params, arguments, strict=True)):
             on_device = k in there
-            array = there[k] if on_device else np.asarray(value)
+            array: Any = there[k] if on_device else np.asarray(value)
             if param.static:
                 check_static(function, param, array.get() if on_device else array)
                 continue

@@ -42,8 +42,8 @@ class CpuTimes:
         return report
 
     def pytest_runtest_logreport(self, report):
-        """Adds up the phases of a test, and writes its line after the last one."""
-        self.seconds[report.nodeid] += report.cpu_seconds
+        """Adds up the phases of a test, and writes its line after the last one. A worker that crashed has no times."""
+        self.seconds[report.nodeid] += getattr(report, "cpu_seconds", 0)
         if report.when == "teardown" and self.writes:
             with self.path.open("a") as file:
                 file.write(f"{self.seconds[report.nodeid]:.2f} {report.nodeid}\n")

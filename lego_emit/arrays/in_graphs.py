@@ -61,12 +61,14 @@ def _number(asked: Asked) -> int:
     return _numbers[asked]
 
 
-@torch.library.custom_op("lego_emit::moved", mutates_args=())
-def _moved(x: torch.Tensor, number: int) -> torch.Tensor:
+def _run(x: torch.Tensor, number: int) -> torch.Tensor:
     way, layout, of, fill = _asked[number]
     if way == "pack":
         return moving.pack(layout, x, of, fill, None, None)
     return moving.unpack(layout, x, of, fill, True)
+
+
+_moved: Any = torch.library.custom_op("lego_emit::moved", _run, mutates_args=())
 
 
 @_moved.register_fake
