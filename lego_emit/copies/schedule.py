@@ -197,7 +197,9 @@ class BoxNest(Tiles):
                 continue
             around[k] = self._loop(self.outer[k], k, size)
             if k == line[-1] and ragged:
-                around[k] = replace(around[k], step=step[k], last=plus(self.n[k], -size))
+                stop = plus(self.n[k], -ragged)  # from there on the tile before reaches the end
+                last = plus(self.n[k], -size)
+                around[k] = replace(around[k], stop=stop, step=step[k], last=last)
             if k == line[-1] and start != NOTHING:
                 last = plus(self.n[k], -size)
                 around[k] = replace(around[k], start=start, rises=True, last=last)

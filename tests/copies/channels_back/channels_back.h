@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x3a8f1eb2
+#define LEGO_CHANNELS_BACK_H 0x4a6e5d79
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -212,7 +212,7 @@ static inline void channels_back(
     if (streams) {
       for (int64_t t0 = 0; t0 < n; ++t0) {
         for (int64_t t1 = 0; t1 < n1; ++t1) {
-          for (int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
+          for (int64_t t3_at = 0; t3_at < n2 - 16; t3_at += 64) {
             const int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
             uint32_t buffer[1280];
             for (int64_t i3 = 0; i3 < 80; i3 += 8) {
@@ -319,6 +319,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x3a8f1eb2
+#elif LEGO_CHANNELS_BACK_H != 0x4a6e5d79
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

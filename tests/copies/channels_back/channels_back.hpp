@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x05168f53
+#define LEGO_CHANNELS_BACK_HPP 0x0f99ab40
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -236,7 +236,7 @@ inline void channels_back(
     if (streams) {
       for (std::int64_t t0 = 0; t0 < n; ++t0) {
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
-          for (std::int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
+          for (std::int64_t t3_at = 0; t3_at < n2 - 16; t3_at += 64) {
             const std::int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
             T buffer[1280];
             for (std::int64_t i3 = 0; i3 < 80; i3 += 8) {
@@ -359,6 +359,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x05168f53
+#elif LEGO_CHANNELS_BACK_HPP != 0x0f99ab40
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x62ef4d93
+#define LEGO_PITCHED_H 0x514387d6
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -162,7 +162,7 @@ static inline void pitched(
         M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 80 && (uintptr_t)dst % 4 == 0;
     const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
     if (streams) {
-      for (int64_t t1_at = 0; t1_at < M; t1_at += 64) {
+      for (int64_t t1_at = 0; t1_at < M - 16; t1_at += 64) {
         const int64_t t1 = t1_at < M - 80 ? t1_at : M - 80;
         for (int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
@@ -242,6 +242,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x62ef4d93
+#elif LEGO_PITCHED_H != 0x514387d6
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

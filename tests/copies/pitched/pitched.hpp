@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x2aaa5a69
+#define LEGO_PITCHED_HPP 0x2fb4d454
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -190,7 +190,7 @@ inline void pitched(
         && reinterpret_cast<std::uintptr_t>(dst) % 4 == 0;
     const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
     if (streams) {
-      for (std::int64_t t1_at = 0; t1_at < M; t1_at += 64) {
+      for (std::int64_t t1_at = 0; t1_at < M - 16; t1_at += 64) {
         const std::int64_t t1 = t1_at < M - 80 ? t1_at : M - 80;
         for (std::int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const std::int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
@@ -287,6 +287,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x2aaa5a69
+#elif LEGO_PITCHED_HPP != 0x2fb4d454
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP
