@@ -221,9 +221,11 @@ VULKAN = (
 LOCAL = "--mlir-print-local-scope"  # no name stands for a type or a map
 KERNELS = re.compile(r"^  gpu\.module .*? \{\n(.*?)^  \}$", re.M | re.S)
 HEAD = re.compile(
-    r"^( *)(gpu\.func @[\w.$-]+\(.*?\))(?: workgroup\((.*?)\))? kernel(?: attributes \{(.*)\})? \{$",
+    r"^( *)(gpu\.func @[\w.$-]+\(.*?\))(?: workgroup\((.*?)\))?( private\(.*?\))? kernel"
+    r"(?: attributes \{(.*)\})? \{$",
     re.M,
 )
+QUOTED = re.compile(r'gpu\.func (@"[^"]*")')
 TILE = re.compile(r"(%[\w.$-]+) : (memref<.*?)#gpu\.address_space<workgroup>>")
 BLOCK = re.compile(r"known_block_size = array<i32: ([\d, ]+)>")
 ASSEMBLY = re.compile(r'assembly = "((?:[^"\\]|\\.)*)"')
@@ -260,13 +262,23 @@ class _Kernels(Target):
 
     def read(self, llvm: Llvm, text: str) -> re.Match[str]:
         """The gpu.module of a text as mlir-opt prints it, its body as group 1. Raises ToolchainError where
-        mlir-opt refuses the text, and where there are none or several."""
+        mlir-opt refuses the text, where there are none or several, and where a kernel has no plain name."""
+        try:
+            str.encode(text)
+        except (TypeError, UnicodeEncodeError) as reason:
+            raise ToolchainError(
+                f"target {self.name!r}: kernels are a str of MLIR: {reason}"
+            ) from None
         found = [*KERNELS.finditer(self.made([llvm.opt, LOCAL], text).decode())]
         if len(found) == 1:
+            if quoted := QUOTED.search(found[0][1]):
+                raise ToolchainError(
+                    f"target {self.name!r}: {quoted[1]} is no name for a kernel: take letters, digits and _"
+                )
             return found[0]
         raise ToolchainError(
             f"target {self.name!r}: a text has one gpu.module, with its kernels, and this one has "
-            f"{len(found) or 'none'}: {'write one text for each' if found else 'put gpu.func into one'}"
+            f"{len(found) or 'none'}: {'write one text for each' if found else 'put gpu.func into one, which no other module is around'}"
         )
 
     def made(self, command: Sequence[str], text: str) -> bytes:
@@ -294,7 +306,7 @@ def ptx(text: str, chip: str) -> str:
     """
     run = _Kernels()
     llvm = run.newest()
-    if not re.fullmatch(r"sm_\d+[af]?", chip):
+    if not re.fullmatch(r"sm_\d+[af]?", str(chip)):
         raise ToolchainError(f"target 'mlir': {chip!r} is no chip; name one as in 'sm_90'")
     module = ROOT.sub(
         r'llvm.call_intrinsic "llvm.sqrt.\2"(\1) : (\2) -> \2', run.read(llvm, text)[0]
@@ -362,7 +374,12 @@ def spirv(text: str) -> bytes:
 
 def _entry(head: re.Match[str]) -> str:
     """A kernel's head for SPIR-V, which has its tiles as allocations and its block's size as its own."""
-    indent, start, tiles, attributes = head[1], head[2], head[3] or "", head[4] or ""
+    indent, start, tiles, attributes = head[1], head[2], head[3] or "", head[5] or ""
+    if head[4]:
+        raise ToolchainError(
+            f"target 'mlir': {start.partition('(')[0]} has memory of its own,{head[4]}, which SPIR-V has not: take "
+            "values, or workgroup memory"
+        )
     block = BLOCK.search(attributes)
     if block is None:
         raise ToolchainError(

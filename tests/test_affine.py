@@ -210,6 +210,7 @@ def test_functions(function, given, text):
         (lambda: of(lambda i, j: i // j, ranges={"j": (1, 9)}), "a division by an index"),
         (lambda: of(lambda i, n: i // (n - 5)), "a divisor that may be negative"),
         (lambda: of(lambda i, j: i & j, ranges={"i": (0, 8), "j": (0, 8)}), "a bitwise product of two indices"),
+        (lambda: of(lambda i: i >> 63), "a number that an index of 64 bits has not, 9223372036854775808"),
         (lambda: of(lambda i, j: i ^ j), "bits of a value that may be negative or has no bound"),
         (lambda: of(lambda i, j: i << j, ranges={"i": (0, 8), "j": (0, 8)}), "a shift by what is no number"),
         (lambda: generate(lambda i: i * i, "mlir", index_type="uint32", wrapping=True, name="f").affine_map(), "arithmetic that wraps"),

@@ -289,6 +289,11 @@ def test_refusals(ends, monkeypatch):
         (text, "hopper", "'hopper' is no chip; name one as in 'sm_90'"),
         (text, "sm_999", "does not know sm_999"),
         ("func.func private @f()", "sm_90", "has none: put gpu.func into one"),
+        (f"module {{ module {{ {text} }} }}", "sm_90", "which no other module is around"),
+        (text.replace("@scale", '@"my k"'), "sm_90", '@"my k" is no name for a kernel'),
+        (text, 90, "90 is no chip"),
+        (text.encode(), "sm_90", "kernels are a str of MLIR: .*bytes"),
+        (f"{text}// \ud800", "sm_90", "kernels are a str of MLIR: .*surrogates"),
         (f"{text}{text.replace('@m', '@n')}", "sm_90", "has 2: write one text for each"),
         (text.replace("math.sqrt", "math.exp"), "sm_90", "call __nv_expf of libdevice"),
         ("gpu.modul", "sm_90", "failed with exit code 1"),
@@ -298,6 +303,12 @@ def test_refusals(ends, monkeypatch):
     if ends[0].forms.kernels:
         with pytest.raises(ToolchainError, match=r"gpu.func @scale states no block's size"):
             mlir.spirv(SCALE.replace("ATTRIBUTES", ""))
+        own = text.replace(
+            ") kernel", ") private(%own: memref<4xf32, #gpu.address_space<private>>) kernel"
+        )
+        assert own != text
+        with pytest.raises(ToolchainError, match=r"gpu.func @scale has memory of its own, private"):
+            mlir.spirv(own)
     monkeypatch.setattr(mlir, "VERSIONS", ("-16",))
     if ends[-1].number == 16:
         with pytest.raises(

@@ -140,6 +140,8 @@ class _Spelled:
     def spelled(self, term: Term) -> tuple[str, int]:
         """A text, and how it binds."""
         if term.op == "const":
+            if not -(2**63) <= int(term.value) < 2**63:
+                raise NoAffineMap(f"a number that an index of 64 bits has not, {term.value}")
             return str(term.value), LEAF if int(term.value) >= 0 else LOOSE
         if term.op in ("dim", "sym"):
             return self._names[str(term.value)], LEAF
