@@ -88,7 +88,7 @@ def gather(
         >>> from lego_emit import hardware, movement
         >>> rows = hardware.blocked((1, 4), (8, 4), (1, 1))
         >>> movement.gather(rows, "dim1")
-        <plan gather: shuffles>
+        <plan gather: shared memory>
     """
     construct = called("gather", layout, axis, element_bytes)
     hardware = memory_of(gpu, construct)
