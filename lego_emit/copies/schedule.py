@@ -373,9 +373,9 @@ class BoxNest(Tiles):
     def _streamed(self, total: Node) -> tuple[Flag | None, tuple[Statement, ...]]:
         """The body past the caches, in whole lines, and where it is taken; None where rows are too short. Where rows do
         not begin at lines, each has its own."""
-        (*_, (*others, taken)), line, name = self.chains, LINE // self.bytes, "streams"
+        taken, line, name = self.chains[1][-1], LINE // self.bytes, "streams"
         aligned = self._aligned(LINE, {t.digit for t in self.chains[1]})
-        if not others and aligned != []:
+        if len(self.chains[1]) == 1 and aligned != []:
             own = self._grown(1, max(self.bytes, 4))
             wide = [n + (line if k == taken.digit else 0) for k, n in enumerate(own)]
             needed = self._at_least(wide)
