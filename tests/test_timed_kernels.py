@@ -333,12 +333,17 @@ def test_predictions_of_products(parts):
     said = {r["counter"]: r for r in rows if r["way"] == "ours_mma_sync"}
     (one,) = parts["gemm"].experiments((2048,), torch=False)
     found = dict(predicted.predictions("gemm", 2048, one.ways[1]))
-    matrices = found.pop("shared_matrices")
-    assert found == {name: r["predicted"] for name, r in said.items() if r["predicted"] is not None}
-    more = said["pipe_shared_loads"]["counted"] / (found["shared_loads"] + matrices)
-    assert 1 <= more < 1.0001
+    told = {name: r for name, r in said.items() if r["predicted"] is not None}
+    assert found == {name: r["predicted"] for name, r in told.items()}
+    assert found == {name: r["counted"] for name, r in told.items()}
+    loads = found["shared_loads"] + found["shared_matrices"]
+    assert 1 <= said["pipe_shared_loads"]["counted"] / loads < 1.0001
+    counted = json.loads((RESULTS / "h100" / "counters" / "int4.json").read_text())
     for one in parts["int4"].experiments((1, 16), torch=False):
         found = dict(predicted.predictions("int4", one.size, one.ways[0]))
+        same = [r for r in counted if (r["experiment"], r["size"]) == (one.name, one.size)]
+        assert found == {r["counter"]: r["predicted"] for r in same if r["predicted"] is not None}
+        assert found == {r["counter"]: r["counted"] for r in same if r["predicted"] is not None}
         blocks, multiplying = one.ways[0].steps[0].grid[0], one.ways[0].steps[0].block[0] // 32 - 1
         groups = 64 if one.name == "int4_28672_8192" else 14
         matrices = 8 * min(4, one.size // 4 + 2)  # no two lanes meet in a bank

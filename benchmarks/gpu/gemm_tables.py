@@ -1,4 +1,5 @@
-"""What docs/kernels-timed.md says of products beside cuBLAS, made from benchmarks/results/h100/kernels/gemm.json."""
+"""What docs/kernels-timed.md says of products beside cuBLAS, made from gemm.json and int4.json of
+benchmarks/results/h100/kernels."""
 
 from __future__ import annotations
 
@@ -17,6 +18,11 @@ CASES = {
 }
 FIRST, OTHERS = "matmul_f16", [*CASES][1:]
 COLORS = {"wgmma and TMA": "#1b7f5c", "cuBLAS": "#8fb8de", "mma.sync": "#d98f4e"}
+NARROW = {"int4_28672_8192_f16": "28672, 8192", "int4_4096_14336_f16": "4096, 14336"}
+LEAST = {
+    "int4_28672_8192_f16": {1: 3.0, 16: 2.9, 64: 2.1, 256: 1.0, 4096: 0.7},
+    "int4_4096_14336_f16": {1: 2.4, 16: 2.32, 64: 1.68, 256: 0.8, 4096: 0.56},
+}
 WAYS = dict(zip(COLORS, ("ours", "cublas", "ours_mma_sync"), strict=True))
 
 
@@ -37,6 +43,15 @@ def claims(times: Any) -> Iterator[tuple[str, str, float, Mapping[str, float]]]:
     yield part, "BF16 and the other transpositions, over cuBLAS", 0.93, over("ours", *OTHERS)
     said = "FP16, by mma.sync, over cuBLAS, 4096 and 8192"
     yield part, said, 0.5, over("ours_mma_sync", FIRST, least=4096)
+    part = "weights of 4 bits"
+    for name, all_least in LEAST.items():
+        for m, least in all_least.items():
+            found = times.ms(name, m, "cublas") / times.ms(name, m, "ours")
+            yield part, f"N, K = {NARROW[name]}, M = {m}, over cuBLAS FP16", least, {f"{m}": found}
+        found = times.ms(name, 1, "torch_int4") / times.ms(name, 1, "ours")
+        yield part, f"N, K = {NARROW[name]}, M = 1, over PyTorch's 4 bits", 1.0, {"1": found}
+        found = times.ms(name, 256, "ours") / times.ms(name, 130, "ours")
+        yield part, f"N, K = {NARROW[name]}, M = 130 over 256 rows", 1.0, {"130": found}
 
 
 def _teraflops(times: Any, name: str, n: int, way: str) -> float:
@@ -58,6 +73,19 @@ def products(times: Any) -> str:
             rows.append([said, str(n), *cells, f"{ours / cublas:.2f}", *errors])
     head = ["product", "n", *WAYS, "over cuBLAS", "error", "cuBLAS's"]
     return table(head, rows)
+
+
+def narrow(times: Any) -> str:
+    """Milliseconds of x in half precision times weights of 4 bits, and how many times as fast as cuBLAS."""
+    rows = []
+    for name, said in NARROW.items():
+        for m in sorted(times.sizes(name)):
+            ways = ("ours", "cublas", "torch_int4")
+            found = [times.ms(name, m, way) if way in times.ways(name, m) else None for way in ways]
+            ours, cublas, _ = found
+            cells = [f"{ms:.4f}" if ms else "" for ms in found]
+            rows.append([said, str(m), *cells, f"{cublas / ours:.2f}"])
+    return table(["N, K", "M", "4 bits (ms)", "cuBLAS", "PyTorch's 4 bits", "over cuBLAS"], rows)
 
 
 def chart(times: Any) -> str:

@@ -35,6 +35,7 @@ PARTS = (
     "copies",
     "triton",
     "gemm",
+    "int4",
     "table_v",
 )
 COPIES = {
@@ -520,6 +521,7 @@ TABLES: dict[str, Callable[[Times], str]] = {
     "numbers": numbers,
     "copies": copies,
     "gemm": gemm.products,
+    "int4": gemm.narrow,
     "triton rows": tutorials.rows,
     "triton products": tutorials.products,
     "triton teraflops": tutorials.teraflops,
