@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from marks import rest_deep
 
-from lego_emit import render
+from lego_emit import Packed, Row, bank_conflicts, render
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "kernels" / "int4_matmul"
@@ -43,10 +43,11 @@ def test_every_weight_has_one_place(example):
     q, g, p, h, lane, x, place = np.indices([*made["words"].dims, 8]).reshape(7, -1)
     i, j = made["packed"].apply(place, lane, x, h)
     at = made["plain"].apply(q, g, p, 0, i, j)
-    nibble = 8 * made["words"].apply(q, g, p, h, lane, x) + place
-    for places in (at, nibble):
+    word, shift = made["fields"].position(q, g, p, h, lane, x, place)
+    for places in (at, 8 * word + shift // 4):
         assert np.array_equal(np.sort(places), np.arange(SIZES[0] * SIZES[1]))
-    assert np.array_equal(made["vectors"].apply(q, g, p, h, lane), nibble // 32)
+    assert np.array_equal(made["words"].apply(q, g, p, h, lane, x), word)
+    assert np.array_equal(made["vectors"].apply(q, g, p, h, lane), word // 4)
 
 
 @pytest.mark.parametrize("rows", [8, 16, 40, 256])
@@ -99,3 +100,12 @@ def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
     sources = [int4.source(name, one) for one in cases for name in ("kernel", "pack")]
     for built in ways.build_all(sources, tmp_path, 2):
         assert not any(local for _, local in built.kernels.values())
+
+
+def test_a_warp_reads_its_weights_without_conflicts(example):
+    tile = Packed(Row(16, 2, 32, 32), 4)  # pieces, halves, lanes, weights of a vector
+    found = bank_conflicts(tile, lambda lane, register: (5, 1, lane, register))
+    assert found.is_free and found.widths == (16,)
+    shared = example.given((1, *SIZES), (8, 224), 1, 3)["shared_w"]
+    words = bank_conflicts(shared, lambda lane: (1, 5, 1, lane), 16)
+    assert words.wavefronts == found.wavefronts == 4

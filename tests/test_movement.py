@@ -125,7 +125,7 @@ def test_amd_and_transactions():
         (ROWS, lambda lane, register: lane, {"registers": 2**40}, "more than 1048576 elements"),
         (ROWS, lambda: 0, {}, "asked with a lane"),
         (ROWS, lambda lane: lane, {"element_bytes": 3}, "element_bytes is 3"),
-        (ROWS, lambda lane: lane, {"element_bytes": 0.5}, "packed into bytes first"),
+        (ROWS, lambda lane: lane, {"element_bytes": 0.5}, r"as in Packed\(layout, 4\)"),
         (ROWS, lambda lane: lane, {"gpu": "amdd"}, "Did you mean 'amd'"),
         (ROWS, lambda lane, register: lane, {"registers": 0}, "registers is 0"),
         (GroupBy(symbols("M N")), lambda lane: lane, {}, "sizes that are symbols"),

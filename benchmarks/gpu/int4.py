@@ -29,8 +29,8 @@ OTHERS = (1, 16, 64, 130, 256, 4096)  # of the second shape
 SHAPES = {(28672, 8192): (*SIZES, 130), (4096, 14336): OTHERS}
 GROUP = 128
 NAMES = (
-    "plain words vectors plain_scales scales X C shared_w shared_s shared_x units tiles rows_of_x turn piece held "
-    "sums read"
+    "plain fields words vectors plain_scales scales X C shared_w shared_s shared_x units tiles rows_of_x turn piece "
+    "held sums read"
 ).split()
 ALLOWED = 2.0**-10  # of the largest value: W in half precision is rounded, too
 ALLOWED_UPPER = 2.0**-7  # where x, the scales and c are in bfloat16

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import Any
 
-from ..algebra.block import Block
+from ..algebra.block import Block, is_packed
 from ..algebra.layout import GroupBy, Layout, TileBy
 from ..algebra.masked import ExpandBy
 from ..algebra.perms import Row
@@ -172,8 +172,7 @@ def copy(
         False
     """
     for one in (A, B):
-        if not isinstance(one, Block):
-            raise LayoutError(f"copy: {short_repr(one)} is not a layout")
+        _check_layout("copy", one)
     element_bytes = bytes_of(element)
     printer = registry.printer(target)
     forms = forms_of(printer)
@@ -367,8 +366,7 @@ def _check_target(target: Any, called: str) -> None:
 
 def pair_of(L: Any, of: Any, called: str) -> tuple[Block, Block]:
     """The layout of the rows, and the layout, over one index space."""
-    if not isinstance(L, Block):
-        raise LayoutError(f"{called}: {short_repr(L)} is not a layout")
+    _check_layout(called, L)
     if of is None:
         if isinstance(L, ExpandBy):
             return ExpandBy(L.n, L.n_prime, TileBy(*L.layout.tiles)), L
@@ -418,6 +416,15 @@ def _never_equal(n: Any, m: Any) -> bool:
         if value_of(x, numbers) == value_of(y, numbers):
             return False
     return True
+
+
+def _check_layout(called: str, given: Any) -> None:
+    if not isinstance(given, Block):
+        way = (
+            ", and elements are whole bytes; fields of words are packed by NAME_set of generate(), or in a template by "
+            "W.position"
+        )
+        raise LayoutError(f"{called}: {short_repr(given)} is not a layout{way * is_packed(given)}")
 
 
 def bytes_of(element: Any) -> int:

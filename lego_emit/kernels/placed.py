@@ -9,10 +9,10 @@ from operator import and_
 from typing import Any
 
 from ..algebra.bijection import symbols_in
-from ..algebra.block import Block
+from ..algebra.block import Block, is_packed
 from ..arith.context import bound
 from ..arith.expr import Cond, Expr
-from ..errors import TemplateError, did_you_mean, short_repr
+from ..errors import LayoutError, TemplateError, did_you_mean, short_repr
 from ..numeric import is_integer, is_symbolic
 from ..trace.learn import learn_layout, product_of
 from ..trace.paths import here
@@ -228,6 +228,93 @@ class Placed:
         )
 
 
+class PlacedFields:
+    """Packed fields as a template sees them. size, dims, inv and in_bounds count fields, as its layout
+    does; words counts words."""
+
+    def __init__(self, kernel: Kernel, packed: Any, name: str):
+        self._kernel, self._packed, self._name = kernel, packed, name
+        self._fields = Placed(kernel, packed.layout, name)
+        self.bits = packed.bits if is_integer(packed.bits) else placed(kernel, name, packed.bits)
+        self.word = packed.word
+        self.inv, self.in_bounds = self._fields.inv, self._fields.in_bounds
+
+    def position(self, *indices: Any) -> Several:
+        """The word of the field at an index, and how many bits of it are below the field. Raises LayoutError
+        where the layout may have a negative position."""
+        given = self._fields._given(indices, ".position")
+        flat = self._fields.apply(*given)
+        said = f"{self._name}.position({', '.join(v.said for v in given)})"
+
+        def make() -> Any:
+            known, found = here().analyzer, Expr.of(flat.make())
+            if not known.nonneg(known.rebuilt(found)):
+                raise LayoutError(
+                    f"{said}: the position {found!r} may be negative, and fields count from 0"
+                )
+            return self._packed.place_of(bound(found))
+
+        def one(k: int) -> Value:
+            names = sizes_of(self._packed)
+            layouts = (self._packed.layout,)
+            return Value(self._kernel, lambda: make()[k], f"{said}[{k}]", [flat], layouts, names)
+
+        return Several(map(one, range(2)), said)
+
+    @property
+    def words(self) -> Value:
+        """How many words hold all fields."""
+        layout, said = self._packed.layout, f"{self._name}.words"
+        if self._packed.is_concrete:
+            return Number(self._kernel, int(self._packed.words()), said)
+
+        def make() -> Any:
+            learn_layout(layout, here())
+            return bound(self._packed.words())
+
+        return Size(self._kernel, make, said, (), (layout,), sizes_of(self._packed))
+
+    @property
+    def size(self) -> Value:
+        """How many fields there are."""
+        return self._fields.size
+
+    @property
+    def dims(self) -> Several:
+        """The sizes of the index."""
+        return self._fields.dims
+
+    @property
+    def functions(self) -> str:
+        """The whole functions, NAME_get, NAME_set and so on, as a file of the language has them."""
+        return self._kernel.functions(self._packed, self._name)
+
+    def __getitem__(self, key: Any) -> Any:
+        raise TemplateError(
+            f"{self._name}[..]: a field of {self._packed.bits} bits is no element of an array; write {{% index word, shift = "
+            f"{self._name}.position(..) %}}, or take {self._name}.functions"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith(("_", "jinja_")):
+            raise AttributeError(name)
+        raise TemplateError(
+            f"{self._name} has no {name!r}: it is fields of words.{did_you_mean(name, FIELDS)}"
+        )
+
+    def __repr__(self) -> str:
+        return f"{self._name} = {self._packed!r}"
+
+    def __str__(self) -> str:
+        raise TemplateError(
+            f"{self._name} is fields of words, and no index; write {self._name}.position(..), or "
+            f"{self._name}.functions for whole functions"
+        )
+
+
+FIELDS = ["bits", "word", "inv", "in_bounds", *(n for n in vars(PlacedFields) if n[0] != "_")]
+
+
 def _held(position: Any) -> Any:
     """The condition that a position which may be masked is none of -1."""
     found = Expr.of(position)
@@ -247,6 +334,8 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
     symbols are names; all others stay."""
     if isinstance(value, Block):
         return Placed(kernel, value, name)
+    if is_packed(value):
+        return PlacedFields(kernel, value, name)
     if is_symbolic(value):
         return Value(kernel, lambda: bound(value), repr(value), names=sizes_of(value))
     if callable(value) and not isinstance(value, type):
@@ -265,10 +354,12 @@ def placed(kernel: Kernel, name: str, value: Any) -> Any:
 
 
 def sizes_of(value: Any) -> list[str]:
-    """The names of the symbols that a layout or a function of indices holds."""
+    """The names of the symbols that a layout, fields or a function of indices hold."""
     held: Sequence[Any] = ()
     if isinstance(value, Block):
         held = (*value.sizes(), *value.offsets())
+    elif is_packed(value):
+        held = (*value.layout.sizes(), *value.layout.offsets(), value.bits, value.offset)
     elif callable(value) or is_symbolic(value):
         held = symbols_in(value)
     return [name for n in held for name in Expr.of(n).symbols()]

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any
 
-from ..algebra.block import Block
+from ..algebra.block import Block, is_packed
+from ..algebra.packed import Packed
 from ..errors import LayoutError, brief, short_repr
 from ..numeric import is_integer
 from ..packages import numpy as np
@@ -78,7 +79,7 @@ def _count(number: int, what: str) -> str:
 
 @brief
 def bank_conflicts(
-    memory: Block,
+    memory: Block | Packed,
     access: Access,
     element_bytes: int = 4,
     *,
@@ -88,41 +89,77 @@ def bank_conflicts(
 ) -> Conflicts:
     """What it costs a warp to read, or to write, elements of shared memory.
 
-    memory: a layout from coordinates to an element's offset. access: what each lane touches, a layout
+    memory: a layout from coordinates to an element's offset, or Packed fields, as Packed(layout, 4) of
+    elements of 4 bits. access: what each lane touches, a layout
     of `lane`, and of `register` (a layout without names: of lanes, then registers), or a function of
     lane, or of lane and register, registers= saying how many (as the widest instruction moves, where
     it is left out). It gives coordinates of the memory,
     or their row-major flat index; None, and -1 for all of them, where a lane takes no part.
-    element_bytes: 1, 2, 4, 8 or 16. gpu: "nvidia", "amd" or a SharedMemory.
+    element_bytes: 1, 2, 4, 8 or 16, left out of Packed fields. gpu: "nvidia", "amd" or a SharedMemory.
 
-    Registers whose elements are contiguous and aligned are moved by one instruction, of at most 16
+    Of Packed fields an access moves the words in which they are: a register is a field, the fields of
+    one word are moved once, and a store is of the whole word. Registers whose elements are contiguous and aligned are moved by one instruction, of at most 16
     bytes; a compiler may name registers as it likes, so that their order counts only in that it is
     the same in all lanes. Lanes that touch the same word are served together. Counted by looking at
     every lane (linear layouts, section 9.2 of Zhou et al., ASPLOS 2026, count the same by rank).
 
     Raises LayoutError where an access lies outside the memory, and where sizes are symbols.
 
-        >>> from lego_emit import GroupBy, bank_conflicts
+        >>> from lego_emit import GroupBy, Packed, bank_conflicts
         >>> bank_conflicts(GroupBy([32, 32]), lambda lane: (lane, 0)).wavefronts
         32
+        >>> bank_conflicts(Packed(GroupBy([32, 32]), 4), lambda lane: (lane, 0)).wavefronts
+        4
     """
     construct = called("bank_conflicts", memory, access)
     hardware = memory_of(gpu, construct)
-    found = touched(memory, access, element_bytes, hardware, registers, construct)
-    of_warps = (_of_warp(warp, int(element_bytes), hardware, write) for warp in found)
+    found, moved = touched(memory, access, element_bytes, hardware, registers, construct)
+    of_warps = (_of_warp(warp, moved, hardware, write) for warp in found)
     return max(of_warps, key=lambda c: (c.wavefronts, c.degree, len(c.pairs)))
 
 
 def touched(
     memory: Any, access: Any, element_bytes: Any, gpu: Any, registers: Any, construct: str
-) -> np.ndarray:
-    """The element that each register of each lane of each warp has in memory: (warps, lanes,
-    registers), -1 where it takes no part."""
+) -> tuple[np.ndarray, int]:
+    """(the element that each register of each lane of each warp has in memory, of Packed fields the word:
+    (warps, lanes, registers), -1 where it takes no part; the bytes of one)."""
     hardware = memory_of(gpu, construct)
+    fields = memory if is_packed(memory) else None
+    if fields is not None:
+        memory, element_bytes = fields.layout, _bytes_of_word(fields, element_bytes, construct)
     check_bytes(element_bytes, hardware, construct)
     check_registers(registers, construct)
-    count = hardware.widest // element_bytes if registers is None else int(registers)
-    return offsets(memory, access, hardware, count, construct)
+    bits = fields.bits if fields is not None else 8 * element_bytes
+    count = 8 * hardware.widest // bits if registers is None else int(registers)
+    found = offsets(memory, access, hardware, count, construct)
+    return found if fields is None else _words(fields, found), int(element_bytes)
+
+
+def _bytes_of_word(fields: Packed, element_bytes: Any, construct: str) -> int:
+    """The bytes that an access of fields moves. Raises LayoutError where they are in no memory, or it is
+    said that there are others."""
+    made = fields.word // 8
+    if fields.by_value:
+        raise LayoutError(f"{construct}: the fields are those of one word, which is in no memory")
+    if not fields.is_concrete:
+        raise LayoutError(f"{construct}: {fields!r} has symbols; give numbers for them")
+    if element_bytes not in (4, made):
+        raise LayoutError(
+            f"{construct}: element_bytes is {short_repr(element_bytes)}, and an access moves the words of {made} bytes; "
+            "leave it out, or give another word"
+        )
+    return made
+
+
+def _words(fields: Packed, found: np.ndarray) -> np.ndarray:
+    """The words in which fields are, as registers; of those that go on in another word, that one, too."""
+    active = found != OFF
+    word, shift = fields.place_of(np.where(active, found, 0))
+    goes_on = active & (shift + fields.bits > fields.word)
+    parts = [np.where(active, word, OFF)]
+    if goes_on.any():
+        parts.append(np.where(goes_on, word + (1 if fields.order == "lsb" else -1), OFF))
+    return np.concatenate(parts, axis=2)
 
 
 def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:
@@ -131,7 +168,7 @@ def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:
     if not is_integer(element_bytes) or element_bytes not in known:
         raise LayoutError(
             f"{construct}: element_bytes is {short_repr(element_bytes)}, and an access moves "
-            f"{', '.join(map(str, known))} bytes; smaller elements are packed into bytes first"
+            f"{', '.join(map(str, known))} bytes; smaller ones share words, as in Packed(layout, 4)"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.block import is_packed
 from ..errors import brief, short_repr
 from ..show.cells import Cell, Labels, Sheet, colored
 from .access import called
@@ -22,15 +23,16 @@ def conflict_sheet(
     gpu: Any = NVIDIA,
     registers: int | None = None,
 ) -> Sheet:
-    """What each lane of the first warp touches: the element's offset, colored by its bank. The first
-    eight registers. Arguments and errors as those of bank_conflicts.
+    """What each lane of the first warp touches: the offset of the element, or of the word of Packed fields,
+    colored by its bank. The first eight registers. Arguments and errors as those of bank_conflicts.
 
         >>> from lego_emit import GroupBy, movement
         >>> type(movement.conflict_sheet(GroupBy([32, 32]), lambda lane: (lane, 0))).__name__
         'Sheet'
     """
     construct = called("bank_conflicts", memory, access)
-    found = touched(memory, access, element_bytes, gpu, registers, construct)[0].T[:SHOWN]
+    warps, moved = touched(memory, access, element_bytes, gpu, registers, construct)
+    found, what = warps[0].T[:SHOWN], "word" if is_packed(memory) else "element"
     offsets = found.tolist()
     height, width = found.shape
     sheet = Sheet(
@@ -42,6 +44,6 @@ def conflict_sheet(
         Labels([width]),
         (1, 8),
         axes="register, lane",
-        legend="down: register; across: lane; a cell says the element's offset",
+        legend=f"down: register; across: lane; a cell says the {what}'s offset",
     )
-    return colored(sheet, "bank", 8 * element_bytes, 1)
+    return colored(sheet, "bank", 8 * moved, 1)

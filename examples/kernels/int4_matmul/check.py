@@ -38,13 +38,14 @@ def product(x: np.ndarray, weights: np.ndarray, scales: np.ndarray) -> np.ndarra
 
 def pack(made: dict[str, Any], weights: np.ndarray, scales: np.ndarray) -> Any:
     """Words and scales as pack.cu.j2 makes them."""
-    words, places = made["words"], made["scales"]
-    q, g, p, h, lane, x = np.indices(words.dims).reshape(6, -1)
-    packed = np.zeros(words.physical_size, np.uint32)
-    for place in range(8):
+    fields, places = made["fields"], made["scales"]
+    q, g, p, h, lane, x = np.indices(made["words"].dims).reshape(6, -1)
+    packed = np.zeros(fields.words(), np.uint32)
+    for place in range(fields.layout.dims[-1]):
         i, j = made["packed"].apply(place, lane, x, h)
         found = weights.reshape(-1)[made["plain"].apply(q, g, p, 0, i, j)].astype(np.uint32)
-        packed[words.apply(q, g, p, h, lane, x)] |= found << np.uint32(4 * place)
+        word, shift = fields.position(q, g, p, h, lane, x, place)
+        packed[word] |= found << shift.astype(np.uint32)
     q, g, p, i, r = np.indices(places.dims).reshape(5, -1)
     packed_scales = np.zeros(places.physical_size, np.float16)
     at = made["plain_scales"].apply(q, g, p, 0, i, 0, r, 0)

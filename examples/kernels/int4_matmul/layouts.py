@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lego_emit import Linear, Row, Strided, TileBy, cute, hardware, symbols
+from lego_emit import Linear, Packed, Row, Strided, TileBy, cute, hardware, symbols
 
 PIECE = 16  # rows of weights that a warp holds in one fragment
 GROUP = 128  # of K, that share a scale
@@ -29,8 +29,9 @@ def layouts(
     BM, BN = tile
     together = 4 if BM > PIECE else 1  # warps of an instruction
     parts = BN // PIECE // pieces // together  # of all warps, that multiply together
-    # Weights in global memory: by rows, one a byte, and packed, in words and in vectors.
+    # Weights in global memory: by rows, one a byte, and packed, by themselves, in words and in vectors.
     plain = TileBy([N // BN, K // GROUP], [BN // PIECE, 1], [PIECE, GROUP]).OrderBy(Row(N, K))
+    fields = Packed(Row(N // BN, K // GROUP, BN // PIECE, 2, 32, 4, 8), 4)
     words = Row(N // BN, K // GROUP, BN // PIECE, 2, 32, 4)
     vectors = Row(N // BN, K // GROUP, BN // PIECE, 2, 32)
     # A scale for each row and group: by rows, and the two of a lane side by side.
@@ -54,8 +55,8 @@ def layouts(
     held = Row(BM // 8, 4)  # sums of a piece: of 8 rows of x, one by one
     sums = Row(N // BN, P, pieces, BM // 8, 32 * parts * together)  # fours of them in global memory
     return (
-        plain, words, vectors, plain_scales, scales, X, C, shared_w, shared_s, shared_x, units,
-        tiles, rows_of_x, turn, piece, held, sums, rows_read(BM),
+        plain, fields, words, vectors, plain_scales, scales, X, C, shared_w, shared_s, shared_x,
+        units, tiles, rows_of_x, turn, piece, held, sums, rows_read(BM),
     )  # fmt: skip
 
 
@@ -66,6 +67,6 @@ def rows_read(BM: int) -> Any:
 
 
 (
-    plain, words, vectors, plain_scales, scales, X, C, shared_w, shared_s, shared_x, units,
-    tiles, rows_of_x, turn, piece, held, sums, read,
+    plain, fields, words, vectors, plain_scales, scales, X, C, shared_w, shared_s, shared_x,
+    units, tiles, rows_of_x, turn, piece, held, sums, read,
 ) = layouts(*symbols("P N K"))  # fmt: skip
