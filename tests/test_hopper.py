@@ -275,7 +275,7 @@ def test_each_sum_is_stored_once(example):
     ("name", "stages"),
     [
         ("hopper_matmul/kernel", 0),
-        ("hopper_matmul/pieces", 0),
+        ("pieces", 0),
         ("int4_matmul/kernel", 0),
         ("int4_matmul/pack", 0),
         ("tensor_core_matmul/kernel", 2),  # where one of its tiles begins, of any size
