@@ -125,8 +125,8 @@ def test_storage_holds_any_layout(name, kind, seed):
     if name == "tensor_core_matmul":  # C's tile lies where A's and B's were
         a, b, c = numbers
         places = {*map(int, re.findall(r"tile_b = tile_a \+ (\d+);", text))}
-        stages = {*re.findall(r"% (\d+) \* (\d+);", text)}
-        ((second,), ((count, stage),)) = places, [tuple(map(int, one)) for one in stages]
+        stages = {*re.findall(r"memory \+ \((\d+) \* \(\w+ % (\d+)\)\);", text)}
+        ((second,), ((stage, count),)) = places, [tuple(map(int, one)) for one in stages]
         assert second >= a and stage >= second + b and second % 8 == stage % 8 == 0
         numbers = [max(count * stage, c)]
     assert all(n == numbers[0] for n in found)
