@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from keyword import kwlist
 from typing import Any, NamedTuple, Protocol
 
 # How tightly an operator binds, as in Python. Conditions bind less than any integer does.
@@ -170,20 +171,41 @@ class UnreadableError(Exception):
         self.part = part
 
 
+# Python's keywords that may be names here, as they may in other languages.
+WORDS = sorted({*kwlist} - {"and", "in", "is", "not", "or", "False", "None", "True"})
+WORD = re.compile(rf"(?<!\w)({'|'.join(WORDS)})(?!\w)")
+WIDE = ord("\uff41") - ord(
+    "a"
+)  # from a letter to a wider one, which an identifier has as the letter
+
+
 def read_value(text: str, kinds: Arithmetic) -> Any:
     """An expression such as M // BM. Raises UnreadableError where it is none."""
-    return _value(_tree(text), kinds)
+    return _value(tree_of(text), kinds)
 
 
 def read_relations(text: str, kinds: Arithmetic) -> list[Any]:
     """The conditions of a relation such as 0 <= i < N, `and` between them; pow2(n), that n is a power of
     two, is n >= 1 and n & n - 1 == 0. Raises UnreadableError where it is none."""
-    return _conditions(_tree(text), kinds)
+    return _conditions(tree_of(text), kinds)
+
+
+def tree_of(text: str) -> ast.expr:
+    """Python's tree of an expression, in which names may be keywords, such as class < 4. Raises
+    UnreadableError where it is none."""
+    named = WORD.sub(lambda m: chr(ord(m[0][0]) + WIDE) + m[0][1:], text.strip())
+    try:
+        return _tree(text.strip())
+    except UnreadableError as error:
+        try:
+            return _tree(named)
+        except UnreadableError:
+            raise error from None
 
 
 def _tree(text: str) -> ast.expr:
     try:
-        return ast.parse(text.strip(), mode="eval").body
+        return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = getattr(error, "msg", None) or f"{error}"
         if isinstance(error, RecursionError | MemoryError):

@@ -120,6 +120,14 @@ def test_names_have_one_value():
     assert rendered("\n" + body.format("f()") + body.format("g()")).count("%s = ") == 2
 
 
+def test_names_may_be_keywords_of_python():
+    text = """{% names class, lambda %}{% assume "0 <= class < 4", "lambda % 4 == 0", "0 <= lambda" %}
+{% index from = S[class, lambda] %}
+{% index a, b = from // 128, S["class", "lambda + 1"] % 4 %}
+"""
+    assert rendered(text).endswith("%a = arith.constant 0 : index\n%b = arith.constant 1 : index\n")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -135,6 +143,10 @@ def test_names_have_one_value():
         ("{% index s = isqrt(i) %}", "needs the helper function isqrt"),
         ("{% index s: i32 = A[0, 0, i, j] %}", "s is declared int32, and its value may need index"),
         ("{% index m = S.in_bounds(i, j) %}{% index z = S[m, j] %}", "m is a condition, an i1"),
+        (
+            "{% index m: i64 = S.in_bounds(i, j) %}",
+            "m is a condition, an i1: leave out its type, i64",
+        ),
         ("{% index a: f32 = i %}", "no type 'f32'; MLIR has int32"),
         ("{% names \u00fc %}", "is not a name in MLIR"),
         ("{% index a, a = S.inv(p) %}", "index takes names, each once"),

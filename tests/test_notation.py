@@ -3,7 +3,9 @@
 import pytest
 
 from lego_emit import generate
+from lego_emit.arith.assume import parse
 from lego_emit.emit import registry
+from lego_emit.errors import AssumptionError
 from lego_emit.ir.relations import least, read, says
 
 SIZES = {"M": 1, "N": 1, "i": 0}  # the least values; of x nothing is known
@@ -151,3 +153,16 @@ def test_the_head_of_a_file_has_the_lines_that_are_given():
             f"{mark} SPDX-License-Identifier: MIT",
             f"{mark} Source: a.py:b * /",
         ]
+
+
+def test_names_may_be_keywords_of_python():
+    (condition,) = parse("class % from == 0")
+    assert {n for e in condition.exprs() for n in e.symbols()} == {"class", "from"}
+    assert len(parse("0 <= lambda < 4 and pow2(for)")) == 4
+    for text, said in [
+        ("class <", "'class <': invalid syntax"),
+        ("i if class else j", "invalid syntax"),
+        ("i < 4 or class < 4", "is not a relation"),
+    ]:
+        with pytest.raises(AssumptionError, match=said):
+            parse(text)

@@ -23,6 +23,7 @@ from ..emit.printer import Printer
 from ..errors import AssumptionError, TemplateError, did_you_mean, short_repr
 from ..ir.index_types import IndexType
 from ..ir.program import Program
+from ..notation import UnreadableError, tree_of
 from ..numeric import is_integer, is_symbolic
 from ..pipeline import dialect_of, lowered_program
 from ..trace.follow import TraceOptions, go_on, run_trace
@@ -38,7 +39,7 @@ from .values import Kernel, Name, Value
 
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
 NAMES = re.compile(r"(?<![\w.])[^\W\d]\w*")
-WRITTEN = re.compile(r"[\w\s()+*-]*")
+WRITTEN = re.compile(r"(?:[\s()+*-]|(?<!\w)(?:\d+|[^\W\d]\w*)(?!\w))*")  # each number a decimal one
 ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul}
 BLOCK = re.compile(r"\bblock_\d+\b")  # and for the numbers below a size
 
@@ -286,22 +287,20 @@ class Names(Kernel):
             match node:
                 case ast.Name(id=name) if name in self.types:
                     return self._text(name)
-                case ast.Constant(value=int()) if text[
-                    node.col_offset : node.end_col_offset
-                ].isdecimal():
+                case ast.Constant(value=int()):
                     return self.value(node.value)
                 case ast.BinOp(left=left, op=op, right=right) if type(op) in ARITHMETIC:
                     return ARITHMETIC[type(op)](value(left), value(right))
                 case ast.UnaryOp(op=ast.USub(), operand=operand):
                     return -value(operand)
                 case _:
-                    raise SyntaxError
+                    raise UnreadableError
 
         if not WRITTEN.fullmatch(text):
             return None
         try:
-            return value(ast.parse(text, mode="eval").body)
-        except (SyntaxError, MemoryError, RecursionError):
+            return value(tree_of(text))
+        except (UnreadableError, RecursionError):
             return None
 
     def noted(self, value: Value) -> str:

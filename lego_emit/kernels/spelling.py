@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from keyword import iskeyword
 from typing import Any
 
 from ..arith.expr import Expr
@@ -165,10 +164,14 @@ class Kernel(Names):
         """Statements that declare names with these values, common parts first. From now on the names
         are the kernel's, in the ranges that are known of the values. types: of the names, where the
         template says them."""
-        for name, type_name in zip(names, types, strict=False):
+        values = [*values_of(found)]
+        for name, type_name, value in zip(names, types, values, strict=False):
+            if type_name is not None and self.printer.kernel_lines and isinstance(value, Test):
+                raise TemplateError(
+                    f"{name} is a condition, an i1: leave out its type, {type_name}"
+                )
             if type_name is not None:
                 self.declare(name, type_name)
-        values = [*values_of(found)]
         for value in values:
             self._check_steps(value)
         marks = "".join(map(self.noted, values))
@@ -208,7 +211,7 @@ class Kernel(Names):
             bounds = (
                 b if b and self._is_of_sizes(b) else None for b in (promise.least, promise.end)
             )
-            if (said := Range(*bounds).says(name)) and not iskeyword(name):  # it is read as Python
+            if said := Range(*bounds).says(name):
                 self._promises[name] = said
         return marks + "".join(f"{indent}{line}\n" for line in lines)
 
