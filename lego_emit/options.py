@@ -293,7 +293,7 @@ def _field_of_index_type() -> Any:
     return option(
         None,
         """auto, int32, int64, uint32 or uint64; size_t (C's languages), usize (Rust), integer
-        (Fortran); several as auto,int32. auto takes 32 bits where every intermediate value provably
+        (Fortran), index (MLIR); several as auto,int32. auto takes 32 bits where every intermediate value provably
         fits, else 64; what a size without a bound leaves open becomes a precondition in `assumptions`.
         Python's integers have no bound: there auto is int. None is auto, but in CUDA C, HIP, OpenCL C,
         Metal and Triton 32 bits with that precondition; 64 only where ranges, sizes or declared types
