@@ -73,7 +73,7 @@ def installed() -> Iterator[Llvm]:
     for version in VERSIONS:
         opt, translate, llc = (shutil.which(f"{program}{version}") for program in PROGRAMS)
         if opt and translate and llc:
-            lines = Target().execute([opt, "--version"]).splitlines()
+            lines = _Kernels().execute([opt, "--version"]).splitlines()
             said = next((x.strip() for x in lines if "version" in x), "unknown")
             yield Llvm(opt, translate, llc, said)
 
@@ -242,6 +242,22 @@ CONDITION = re.compile(r"^( *)%([\w.$-]+) = arith\.index_castui (%[\w.$-]+) : i1
 WIDENED = (
     r"\1%wide_\2 = arith.extui \3 : i1 to i32\n\1%\2 = arith.index_cast %wide_\2 : i32 to index"
 )
+# What MLIR makes other numbers of: f32 of any other float, in memory, too; words of i1's; and integers whose
+# upper bits are what a sum or a product left there, but where they are stored, extended or cut.
+OTHER = (
+    (
+        re.compile(r"(?:(?<=x)|(?<![\w.$@%-]))(?!f32\b)(bf16|tf32|f\d\w*)\b"),
+        "SPIR-V takes no {}: compute in f32, and keep other floats in memory as integers",
+    ),
+    (re.compile(r"(memref<[^<>]*\bi1|memref<[^<>]*xi1)\b"), "SPIR-V takes no {}>: keep i8 or i32"),
+    (
+        re.compile(
+            r"= ((?:arith|math|gpu)\.(?!extsi|extui|trunci|constant|select)\w+) .*"
+            r"(?:(?<=x)|(?<!\w))(i(?!(?:1|32|64)\b)\d+)\b"
+        ),
+        "SPIR-V has no {} of {}: extend that to i32 by arith.extsi or arith.extui",
+    ),
+)
 SHADER = re.compile(r"^  spirv\.module .*?^  \}$", re.M | re.S)
 ESCAPED = re.compile(r"\\([0-9A-F]{2}|.)")
 
@@ -262,7 +278,8 @@ class _Kernels(Target):
 
     def read(self, llvm: Llvm, text: str) -> re.Match[str]:
         """The gpu.module of a text as mlir-opt prints it, its body as group 1. Raises ToolchainError where
-        mlir-opt refuses the text, where there are none or several, and where a kernel has no plain name."""
+        mlir-opt refuses the text, where there are none or several, where it has no kernel, and where one has
+        no plain name."""
         try:
             str.encode(text)
         except (TypeError, UnicodeEncodeError) as reason:
@@ -275,19 +292,27 @@ class _Kernels(Target):
                 raise ToolchainError(
                     f"target {self.name!r}: {quoted[1]} is no name for a kernel: take letters, digits and _"
                 )
-            return found[0]
+            if HEAD.search(found[0][1]):
+                return found[0]
+            raise ToolchainError(
+                f"target {self.name!r}: the gpu.module has no kernel: write kernel behind a gpu.func's parameters"
+            )
         raise ToolchainError(
             f"target {self.name!r}: a text has one gpu.module, with its kernels, and this one has "
             f"{len(found) or 'none'}: {'write one text for each' if found else 'put gpu.func into one, which no other module is around'}"
         )
 
     def made(self, command: Sequence[str], text: str) -> bytes:
-        """What a program makes of a text. Raises ToolchainError where it refuses it or ignores the chip."""
+        """What a program makes of a text. Raises ToolchainError where it refuses it, ignores the chip or makes nothing."""
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "made"
             said = self.execute([*command, "-", "-o", str(path)], stdin=text)
             if found := UNKNOWN.search(said):
                 raise ToolchainError(f"target {self.name!r}: {command[0]} does not know {found[1]}")
+            if not path.exists():
+                raise ToolchainError(
+                    f"target {self.name!r}: {command[0]} makes nothing: {said}".rstrip(": ")
+                )
             return path.read_bytes()
 
 
@@ -350,8 +375,8 @@ def spirv(text: str) -> bytes:
     parameter is the storage buffer of binding k, of set 0: an index or another number is one of its own, of
     32 bits. A tile of workgroup memory stays one.
 
-    Raises ToolchainError where no LLVM from 19 on is there, where it refuses the text, and where a kernel
-    doesn't state its block's size.
+    Raises ToolchainError where no LLVM from 19 on is there, where it refuses the text, where a kernel doesn't state
+    its block's size, has a float of other than 32 bits or computes in 8 or 16 bits.
 
         from lego_emit.targets.mlir import spirv
         shader = device.create_shader_module(code=spirv(text))
@@ -363,7 +388,11 @@ def spirv(text: str) -> bytes:
             f"target 'mlir': SPIR-V takes LLVM {KERNELS_FROM} or newer, and {llvm.said} is the newest on PATH; "
             "on Debian: apt-get install mlir-19-tools llvm-19"
         )
-    kernels = HEAD.sub(_entry, run.read(llvm, text)[0])
+    module = run.read(llvm, text)[0]
+    for pattern, why in OTHER:
+        if found := pattern.search(module):
+            raise ToolchainError(f"target 'mlir': {why.format(*found.groups())}")
+    kernels = HEAD.sub(_entry, module)
     kernels = CONDITION.sub(WIDENED, kernels).replace("#gpu.address_space<workgroup>", "3")
     passes = f"--pass-pipeline={TO_SPIRV}"
     made = run.made([llvm.opt, passes, LOCAL], f"{VULKAN}\n{kernels}\n}}\n").decode()

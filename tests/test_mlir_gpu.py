@@ -297,6 +297,7 @@ def test_refusals(ends, monkeypatch):
         (f"{text}{text.replace('@m', '@n')}", "sm_90", "has 2: write one text for each"),
         (text.replace("math.sqrt", "math.exp"), "sm_90", "call __nv_expf of libdevice"),
         ("gpu.modul", "sm_90", "failed with exit code 1"),
+        ("gpu.module @m {}", "sm_90", "has no kernel: write kernel behind"),
     ]:
         with pytest.raises(ToolchainError, match=said):
             mlir.ptx(bad, chip)
@@ -309,12 +310,54 @@ def test_refusals(ends, monkeypatch):
         assert own != text
         with pytest.raises(ToolchainError, match=r"gpu.func @scale has memory of its own, private"):
             mlir.spirv(own)
+        for kind in ("f16", "bf16", "f64"):
+            with pytest.raises(ToolchainError, match=f"SPIR-V takes no {kind}: compute in f32"):
+                mlir.spirv(text.replace("f32", kind))
+        with pytest.raises(ToolchainError, match=r"SPIR-V takes no memref<\?xi1>: keep i8"):
+            mlir.spirv(NARROW.format(T="i1"))
+        with pytest.raises(ToolchainError, match=r"no arith\.index_cast of i16: extend that"):
+            mlir.spirv(
+                text.replace("index to i32", "index to i16").replace("i32 to f32", "i16 to f32")
+            )
     monkeypatch.setattr(mlir, "VERSIONS", ("-16",))
     if ends[-1].number == 16:
         with pytest.raises(
             ToolchainError, match=r"LLVM 19 or newer, and .*16.* mlir-19-tools llvm-19"
         ):
             mlir.spirv(text)
+
+
+NARROW = f"""gpu.module @m {{{{
+  gpu.func @third(%a: memref<?x{{T}}>) kernel {BLOCK.replace("{", "{{").replace("}", "}}")} {{{{
+    %t = gpu.thread_id x
+    %c3 = arith.constant 3 : i32
+    %v = memref.load %a[%t] : memref<?x{{T}}>
+    %w = arith.extsi %v : {{T}} to i32
+    %q = arith.divsi %w, %c3 : i32
+    %n = arith.trunci %q : i32 to {{T}}
+    memref.store %n, %a[%t] : memref<?x{{T}}>
+    gpu.return
+  }}}}
+}}}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bits", [8, 16])
+def test_narrow_integers_are_in_memory_on_vulkan(bits, vulkan, harness, tmp_path):
+    a = np.random.default_rng(bits).integers(-128, 128, 64).astype(f"int{bits}")
+    wanted = np.trunc(a / 3)
+    harness.Shaders(NARROW.format(T=f"i{bits}"), tmp_path).launch("third", (1,), (64,), a)
+    assert np.array_equal(a, wanted)
+
+
+def test_a_program_that_makes_nothing_is_told(monkeypatch, tmp_path):
+    for name, said in [("mlir-opt", "LLVM version 22\\377"), ("mlir-translate", ""), ("llc", "")]:
+        (tmp_path / name).write_text(f"#!/bin/sh\nprintf '{said}\\n'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolchainError, match=r"mlir-opt makes nothing: LLVM version 22\\xff"):
+        mlir.ptx("", "sm_90")
 
 
 def test_without_llvm_the_text_is_there_and_what_to_install(monkeypatch, tmp_path):

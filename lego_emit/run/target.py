@@ -130,7 +130,13 @@ class Target:
         """Run a command; its output, or a ToolchainError with everything that it printed."""
         try:
             done = subprocess.run(
-                command, cwd=cwd, input=stdin, capture_output=True, text=True, check=False
+                command,
+                cwd=cwd,
+                input=stdin,
+                capture_output=True,
+                encoding="utf-8",
+                errors="backslashreplace",
+                check=False,
             )
         except OSError as error:
             raise ToolchainError(
