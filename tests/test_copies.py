@@ -522,3 +522,28 @@ def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run(["./main", "data"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_runs_of_whole_lines_are_streamed_in_the_order_of_the_source():
+    """In either direction; runs of a line only where the next run of the destination comes soon."""
+
+    def order(n, tile):
+        tiles = TileBy([n // tile] * 2, [tile] * 2), Row(n // tile, n // tile, tile, tile)
+        for pair in (tiles, tiles[::-1]):
+            text = str(copy(*pair, target="c", element=4, name="moved"))
+            body = text[text.index("if (streams) {") : text.index("moved_fence();")]
+            yield [int(v) for v in re.findall(r"i\d < (\d+)", body)]
+
+    assert [*order(4096, 32)] == [[128, 32, 128], [128, 128, 32]]
+    assert [*order(4096, 64)] == [[64, 64, 64], [64, 64, 64]]
+    there, back = order(4096, 16)
+    assert len(there) == 3 and back == [256, 256, 16]
+
+
+@pytest.mark.parametrize(("fields", "hinted"), [(4, False), (16, False), (32, True)])
+def test_lines_of_many_rows_are_fetched_ahead(fields, hinted):
+    """Of few rows, caches do so themselves, and hints cost time."""
+    dims = (2**24 // fields, fields)
+    text = str(copy(RegP(dims, [1, 0]), Row(*dims), target="c", element=4, name="moved"))
+    streamed = text[text.index("if (streams) {") : text.index("moved_fence();")]
+    assert ("__builtin_prefetch" in streamed) == hinted

@@ -35,7 +35,7 @@ from ..ir.nests import (
     plus,
     times,
 )
-from ..ir.nodes import Node, const, made, var
+from ..ir.nodes import Node, const, evaluated, made, var
 from .passes import Passes, passes_of
 from .plan import Plan
 from .tiles import ALL, LINE, VECTOR, Mover, Names, Tiles
@@ -45,6 +45,8 @@ from .values import node_of
 # some bytes apart share a few of its sets, and drive each other out where there are more of them than ways.
 PAGE, WAYS = 4096, 8
 SOME = 512  # bytes that lines of a tile lie a multiple of apart, where a quarter of the sets or fewer are theirs
+LARGE_SIZE = 2**16  # a symbol, where strides are compared
+FOLLOWED = 16  # rows that a cache's prefetchers follow at once
 SHORT = 4 * LINE  # bytes of digits that tiles take whole
 MOST_BUFFERED = 2**14  # bytes of a buffer, which leaves room in the first cache
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
@@ -65,7 +67,8 @@ class BoxNest(Tiles):
         fits: list[Node] = []
         is_known = True
         ends: list[Statement] = []
-        tile = self._direct_tile(mover)
+        in_lines = streams and self._has_lines_of_runs
+        tile = mover.cell if in_lines else self._direct_tile(mover)
         for k in range(len(self.digits)):
             if k == mover.whole or self._is_whole(k, mover.cell[k]):
                 continue
@@ -97,7 +100,24 @@ class BoxNest(Tiles):
         order = self._by_source(around)
         if mover.kernel is not None and self._has_few_sets:
             order = order[::-1]
-        return self._unless_empty(mover.run, _nested([*apart.values(), *order], inner))
+        ordered = [apart[k] for k in sorted(apart, key=lambda k: -in_lines * self._far(k))]
+        return self._unless_empty(mover.run, _nested([*ordered, *order], inner))
+
+    @property
+    def _has_lines_of_runs(self) -> bool:
+        """Whether runs past the caches are moved in the order of the source, which caches fetch ahead: those of two lines
+        or more, and those of a line where the destination's next run comes soon."""
+        n = 1 if self.run is None else self.digits[self.run].n
+        if not isinstance(n, int) or n * self.bytes < LINE:
+            return False
+        order = sorted(range(len(self.digits)), key=lambda k: -self._far(k))
+        return n * self.bytes >= 2 * LINE or self._stays([d.b for d in self.digits], n, order)
+
+    def _far(self, k: int) -> int:
+        """How far apart the source's places are along a digit, a symbol being large."""
+        node = node_of(self.digits[k].a)
+        sizes = {n.value: LARGE_SIZE for n in node.walk() if n.op == "var"}
+        return evaluated(node, sizes, {})
 
     def _direct_tile(self, mover: Mover) -> list[int]:
         """A tile of lines on both sides, of the source two, of which the second one is fetched ahead; all of digits
@@ -262,7 +282,7 @@ class BoxNest(Tiles):
         )
 
     def _ahead(self, of: Node, tile: Sequence[int]) -> tuple[Statement, ...]:
-        """Hints for the lines that a later tile reads, two lines on: as rows come, no prefetcher foresees them."""
+        """Hints for the lines that a later tile reads, two lines on: of many rows, no prefetcher foresees them."""
         last, line = self.chains[0][-1].digit, [t.digit for t in self.chains[0]]
         if self._is_whole(last, tile[last]):
             return ()
@@ -273,6 +293,8 @@ class BoxNest(Tiles):
             "select", made("lt", plus(at, ahead), most), const(ahead), made("sub", most, at)
         )
         rows = [k for k, size in enumerate(tile) if size and k not in line]
+        if prod(tile[k] for k in rows) <= FOLLOWED:
+            return ()
         terms = [(self.a[k], self.inner[k]) for k in rows]
         fetch = Fetch(Ref(SOURCE, linear(of, [(self.a[last], following), *terms])), True)
         loops = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]

@@ -276,17 +276,17 @@ class Tiles:
         if start == 0 or start >= elements:
             return [], []
         a, b = ([getattr(d, side) for d in self.digits] for side in "ab")
-        if self.mover.kernel is None and self._stays(a, start):
+        if self.mover.kernel is None and self._stays(a, start, range(len(a))):
             return [], []
         return chain(self.digits, a, elements, start), chain(self.digits, b, elements, start)
 
-    def _stays(self, strides: Sequence[Size], start: int) -> bool:
-        """Whether a line of the source is still in the first cache when its next run is read, tile or no tile: so
-        few others are read in between, in the order of the destination."""
-        near = next((k for k, s in enumerate(strides) if s == start), None)
+    def _stays(self, strides: Sequence[Size], start: int, order: Sequence[int]) -> bool:
+        """Whether a line of a memory is still in the first cache when its next run is moved, tile or no tile: so few
+        others are moved in between, in such an order of digits."""
+        near = next((at for at, k in enumerate(order) if strides[k] == start), None)
         if near is None:
             return True
-        between = [d.n for k, d in enumerate(self.digits) if k > near and k != self.run]
+        between = [self.digits[k].n for k in order[near + 1 :] if k != self.run]
         return all(isinstance(n, int) for n in between) and prod(between) * LINE <= STAYS
 
     @cached_property
