@@ -48,7 +48,7 @@ SOME = 512  # bytes that lines of a tile lie a multiple of apart, where a quarte
 LARGE_SIZE = 2**16  # a symbol, where strides are compared
 FOLLOWED = 16  # rows that a cache's prefetchers follow at once
 SHORT = 4 * LINE  # bytes of digits that tiles take whole
-MOST_BUFFERED = 2**14  # bytes of a buffer, which leaves room in the first cache
+MOST_BUFFERED = 2**14  # bytes of a tile, which leave room in the first cache
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
 
@@ -121,10 +121,12 @@ class BoxNest(Tiles):
 
     def _direct_tile(self, mover: Mover) -> list[int]:
         """A tile of lines on both sides, of the source two, of which the second one is fetched ahead; all of digits
-        that are short."""
+        that are short, where the first cache has room for their elements on both sides."""
         sizes = [self.digits[k].n for k, size in enumerate(self.tile) if size]
-        if mover.kernel is not None and all(
-            isinstance(n, int) and n * self.bytes <= SHORT for n in sizes
+        if (
+            mover.kernel is not None
+            and all(isinstance(n, int) and n * self.bytes <= SHORT for n in sizes)
+            and prod(sizes) * self.bytes <= MOST_BUFFERED
         ):
             return [d.n if size else 0 for d, size in zip(self.digits, self.tile, strict=True)]
         found = [*self.tile]
