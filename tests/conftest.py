@@ -9,6 +9,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 
+import commands
 import pytest
 from cpu_times import CpuTimes
 from marks import golden_lowered, some_slow
@@ -146,6 +147,12 @@ def tmp_path(request, tmp_path_factory):
     path = tmp_path_factory.getbasetemp() / f"{name}_{next(NUMBERS)}"
     path.mkdir(mode=0o700)
     return path
+
+
+@pytest.fixture(scope="session")
+def lego_emit_command(tmp_path_factory):
+    """The text of a program lego-emit, as tests/commands.py has it."""
+    return commands.server(tmp_path_factory.mktemp("commands"))
 
 
 @pytest.fixture

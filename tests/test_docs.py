@@ -256,15 +256,13 @@ def same(path, made):
 
 
 @pytest.fixture
-def page(tmp_path, monkeypatch):
+def page(tmp_path, monkeypatch, lego_emit_command):
     """page("tutorial.md"): that page, in a folder of its own, with lego-emit on its PATH."""
     folder, tools = tmp_path / "page", tmp_path / "bin"
     folder.mkdir()
     tools.mkdir()
     command = tools / "lego-emit"
-    command.write_text(
-        f"#!{sys.executable}\nfrom lego_emit.cli import main\nmain(prog_name='lego-emit')\n"
-    )
+    command.write_text(lego_emit_command)
     command.chmod(0o755)
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)

@@ -66,7 +66,7 @@ def tools(need, monkeypatch):
 
 
 @pytest.fixture
-def embed(tmp_path, tools):
+def embed(tmp_path, tools, lego_emit_command):
     """embed("make"): a copy of that example in which commands can be run."""
 
     def copied(system, *more):
@@ -75,9 +75,7 @@ def embed(tmp_path, tools):
         shutil.copytree(EXAMPLES / system, folder)
         (tmp_path / "bin").mkdir()
         command = tmp_path / "bin" / "lego-emit"
-        command.write_text(
-            f"#!{sys.executable}\nfrom lego_emit.cli import main\nmain(prog_name='lego-emit')\n"
-        )
+        command.write_text(lego_emit_command)
         command.chmod(0o755)
         return Example(folder, command.parent)
 
