@@ -90,7 +90,7 @@ def problem_of(
             results=[trace.result_base(n) for n, _ in outputs], named=trace.named is not None,
         ),
         Conditions(
-            [*traced.stated, *(c for a in assume for c in _stated(a, trace) if known(c))],
+            [*traced.stated, *(c for a in assume for c in stated(a, trace) if known(c))],
             trace.preconditions, traced.spans, trace.stand_ins, masked,
         ),
         AsWritten(traced.form),
@@ -133,7 +133,7 @@ def _without_signs(outputs: Outputs, trace: Trace) -> Outputs:
     return [(n, without_negative_parts(e, trace.analyzer)) for n, e in outputs]
 
 
-def _stated(assumption: Any, trace: Trace) -> list[Node]:
+def stated(assumption: Any, trace: Trace) -> list[Node]:
     """An assumption as a header says it, with the numbers of the sizes that are fixed; of a range what
     no symbol's bounds say."""
     if isinstance(assumption, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Mapping
 from typing import Any
 
 from lego_emit.emit.kernel_language import Ask, KernelLanguage, Wrap
@@ -30,6 +31,11 @@ class TritonKernels(KernelLanguage):
         "to",
     )
     calls_by_value = True
+    masked: Mapping[str, int] = {
+        "load": 1,
+        "store": 2,
+        **{f"atomic_{name}": 2 for name in ("add", "and", "max", "min", "or", "xchg", "xor")},
+    }
     descriptors = {
         "make": "tl.make_tensor_descriptor({pointer}, [{}], [{}], [{}])",
         "load": "{name}.load([{offsets}])",

@@ -20,6 +20,7 @@ CASES = {
     ),
     "2: wide copies for an H100, with what is assumed and without": (
         "test_inside_languages: test_triton_compiles_wide_loads_and_names_the_user_s_lines",
+        "test_inside_languages: test_a_position_is_masked_once",
         "test_triton_kernels: test_loads_of_a_grouped_gemm_are_wide_by_what_is_assumed",
     ),
     "3: the user's file and lines, in PTX and in errors": (

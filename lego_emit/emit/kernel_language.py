@@ -22,6 +22,8 @@ class KernelLanguage:
     "". natural: the functions of the language whose results are at least 0. package: of the language's own functions;
     pure: those that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
     functions: whether kernels call functions beside them, as generate() prints them for the target.
+    masked: the functions that use their first argument, a pointer, only where a mask holds, and the mask's place among
+    the arguments; `mask` is its name.
     descriptors: how a tensor descriptor is made of {pointer} and of sizes, strides and block, and the texts "load",
     "store" (up to its value), "shape" (of a block and its sizes) and "order" (of a block and its axes); none without.
     """
@@ -36,6 +38,7 @@ class KernelLanguage:
     package = ""
     calls_by_value = False
     functions = True
+    masked: Mapping[str, int] = {}
     descriptors: Mapping[str, str] = {}
 
     def printer(self) -> Printer:

@@ -22,8 +22,9 @@ from ..trace.layouts import in_general
 from ..trace.learn import learn_application
 from ..trace.paths import here
 from ..trace.same import same_map
-from .expressions import Chosen, Expressions
+from .expressions import Chosen
 from .flow import any_of
+from .masks import Masks
 
 MOST_DIMS = 5
 SAMPLES = 64  # indices of a layout of known sizes that are looked at before it is proven
@@ -168,7 +169,7 @@ def _product(sizes: Sequence[Any]) -> Any:
     return prod((Expr.of(n) for n in sizes), start=Expr.of(1))
 
 
-class Descriptors(Expressions):
+class Descriptors(Masks):
     """Reads descriptors, d = A.descriptor(pointer), and their loads and stores, d[p, q, :, :]."""
 
     def __init__(self, *given: Any):

@@ -59,10 +59,16 @@ class _Names(Kernel):
         """Nothing: no name is to be looked for in a text."""
         return ""
 
+    def expression(self, value: Value) -> str:
+        """As a kernel's, where what holds wherever it is used is known."""
+        with self.under(value.tests):
+            return super().expression(value)
+
     def function(self, name: str, values: Sequence[Value]) -> tuple[str, Program]:
         """(a call of a function of this name, the function, which returns the values)."""
         names = [name, *(f"{name}_{k}" for k in range(2, len(values) + 1))]
-        program = self._program(dict(zip(names, values, strict=True)))
+        with self.under(dict.fromkeys(test for value in values for test in value.tests)):
+            program = self._program(dict(zip(names, values, strict=True)))
         (function,) = program.functions
         given = (
             self._texts.get(p.name) or self._blocks.get(p.name, p.name) for p in function.params

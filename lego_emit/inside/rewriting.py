@@ -142,8 +142,10 @@ class Rewriter(Descriptors):
             read(statement, {*self.ever})
 
     def _block(self, body: list[ast.stmt]) -> None:
+        before = {**self.tests}
         for statement in body:
             self._statement(statement)
+        self.tests = {n: t for n, t in before.items() if self.tests.get(n) is t}
         if body and all(statement in self._gone for statement in body):  # a block has a statement
             last = self._gone[body[-1]]
             begin, end = self.source.span(body[-1])
@@ -427,8 +429,10 @@ class Rewriter(Descriptors):
 
     def _learn(self, name: str, value: ast.expr) -> None:
         """What is known of a name that has a value from now on."""
-        unsaid = self.moved | self.shared | {*self.kernel.printer.reserved}
-        if isinstance(value, ast.Call) and name not in unsaid:
+        if name in self.moved | self.shared | {*self.kernel.printer.reserved}:
+            return
+        self._learn_test(name, value)
+        if isinstance(value, ast.Call):
             found = self.outer.value(value.func)
             natural = ast.unparse(value.func).rpartition(".")[2] in self.language.natural
             if natural and found is not MISSING and comes_from(found, (self.language.package,)):

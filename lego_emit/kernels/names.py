@@ -26,6 +26,7 @@ from ..ir.program import Program
 from ..notation import UnreadableError, tree_of
 from ..numeric import is_integer, is_symbolic
 from ..pipeline import dialect_of, lowered_program
+from ..problems import stated
 from ..trace.follow import TraceOptions, go_on, run_trace
 from ..trace.functions import index_of
 from ..trace.learn import learn_layout
@@ -82,6 +83,7 @@ class Names(Kernel):
             set()
         )  # names in the templates' texts, of a language without expressions
         self.counted: Mapping[str, frozenset[str]] = {}  # by place, what the innermost loop counts
+        self._asked: list[Any] = []  # conditions that the kernel asks where a value is used
         self._notes: list[Note] = []  # of what was printed
         self._unprinted: dict[str, str] = {}  # texts that were not, and their places
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
@@ -448,6 +450,25 @@ class Names(Kernel):
                 return program
             names |= more  # of a function that brings names of its own
 
+    @contextmanager
+    def under(self, tests: Iterable[Value]) -> Iterator[None]:
+        """While the block runs, conditions of indices hold, which is no assumption."""
+        before = self.assume, self._asked
+        self._asked = [c for test in tests for c in self._conditions(test)]
+        self.assume = [*self.assume, *self._asked]
+        try:
+            yield
+        finally:
+            self.assume, self._asked = before
+
+    def _conditions(self, test: Value) -> list[Any]:
+        """What holds where a condition of indices does; nothing where that is always."""
+        layouts = tuple(test.layouts)
+        names = test.names.union(*map(sizes_of, layouts))
+        known = self._known(layouts, self._said(names))
+        _, found = go_on(known, lambda _: None, lambda _: Expr.of(test.make()))
+        return [] if found.single is None else [found.single.args[0]]
+
     def _said(self, names: set[str]) -> Stated:
         """All that is said of these names, which those that are named with them are added to."""
         assume = [(a, names_of(a)) for a in (*self.assume, *self._promises.values())]
@@ -516,6 +537,8 @@ class Names(Kernel):
             made.definition = Parted(whole, parts[1])
         program = lowered_program(subject, self.printer, dialect, said.assume)
         (function,) = program.functions
+        asked = {node for one in self._asked for node in stated(one, trace)}
+        function = replace(function, assumed=tuple(c for c in function.assumed if c not in asked))
         names = {param.name for param in function.params}
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
@@ -524,10 +547,10 @@ class Names(Kernel):
             if param.name in self._texts and param.name not in self.ranges and param.range_text:
                 text = self._texts[param.name]
                 self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
-        for stated in function.assumptions:
-            stated = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", stated)
-            stated = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), stated)
-            self.assumptions[stated] = None
+        for text in function.assumptions:
+            text = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", text)
+            text = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), text)
+            self.assumptions[text] = None
         if len(values) == 1 and not counted:
             ((name, value),) = values.items()
             if function.outputs[1:]:

@@ -87,6 +87,7 @@ class Value:
         self.layouts |= dict.fromkeys(layouts)
         self.holed = dict.fromkeys(x for value in of for x in value.holed)
 
+    tests: tuple[Value, ...] = ()  # conditions of indices that hold where it is used
     made_of: dict[Name, None]  # the declared names in it
     holed: dict[str, None]  # the sizes in it of layouts that have more positions
 
