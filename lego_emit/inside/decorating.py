@@ -68,7 +68,8 @@ def jit(
     assume, ranges: as generate() takes them, in addition to assume() in the kernel.
     index_type: "int32" or "int64"; in Triton int32 unless said, and where that does not suffice int64; in cuTile int32.
     checks: what happens at a launch where an assumption, of assume() or of the layouts, is false: "off", "warn"
-        (LegoWarning) or "raise" (AssumptionError).
+        (LegoWarning) or "raise" (AssumptionError). What a tensor descriptor needs of addresses and strides is an
+        error under "warn", too.
 
     In the function's text A[i, j], A[i, :], A.inv(p), A.in_bounds(i, j), A.size and the like become what
     generate() would compute, and assignments of layouts vanish. Everything else, each line's number
@@ -130,7 +131,8 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
         lines = source.text.count("\n")
         collected.append(Made(source.file, source.first, lines, text, tuple(helpers.values())))
     said = {text: True for text in assume if isinstance(text, str)} | made.said
-    told = _Launch(made.outer, said, inspect.signature(function), checks, function.__qualname__)
+    signature = inspect.signature(function)
+    told = _Launch(made.outer, said, made.needed, signature, checks, function.__qualname__)
     if not made.edits:
         result = kernel
     else:
@@ -185,13 +187,16 @@ class _Launch:
         self,
         outer: Outer,
         said: Mapping[str, bool],
+        needed: set[str],
         signature: inspect.Signature,
         checks: str,
         name: str,
     ):
         self.outer, self.signature, self.checks, self.name = outer, signature, checks, name
+        self.needed = needed
         own = {*signature.parameters, *FUNCTIONS}
         known = [text for text, asked in said.items() if asked and _names_in(text) <= own]
+        known.sort(key=lambda text: text not in needed)
         self.unchecked = tuple(text for text in said if text not in known)
         self._fine: set[tuple[Any, ...]] = set()  # arguments for which all holds
         self._asked = {text: compile(text, "<assume>", "eval") for text in known}
@@ -231,7 +236,11 @@ class _Launch:
             if not holds:
                 said = ", ".join(f"{n} = {values[n]}" for n in dict.fromkeys(names))
                 message = f"{self.name} assumes {text}, and {said}"
-                if self.checks == "raise":
+                if needed := text in self.needed:
+                    message += (
+                        ": a tensor descriptor needs it; pad the tensor, or load by positions"
+                    )
+                if needed or self.checks == "raise":
                     from ..errors import AssumptionError
 
                     raise AssumptionError(message)

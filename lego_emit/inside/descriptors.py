@@ -175,6 +175,9 @@ class Descriptors(Masks):
     def __init__(self, *given: Any):
         super().__init__(*given)
         self.said: dict[str, bool] = {}  # what is assumed, and whether a launch can be asked
+        self.needed: set[str] = (
+            set()
+        )  # of what is assumed, that without which a GPU copies wrong elements
         self.descriptors: dict[str, Any] = {}  # by name, as of now
         self.described: dict[str, int] = {}  # names that are one anywhere, and in which line
 
@@ -272,6 +275,7 @@ class Descriptors(Masks):
         for condition in (f"{pointer} % {ALIGNED} == 0", *self._alignments(found, pointer)):
             names = self._roots(ast.parse(condition)) - {"sizeof"}
             self.said[condition] = self._asked_at_launch(names) and self.said.get(condition, True)
+            self.needed.add(condition)
         self._put(call, texts)
         self._rebound(name, node)
         self.described.setdefault(name, self.source.line(node))

@@ -36,13 +36,14 @@ RANGES = ("range", "prange", "static_range")
 @dataclass
 class Rewritten:
     """A function's new text. edits: how many spans are other ones; assumptions: what they rest on; said: what
-    assume() says; layouts: by name; outer: what was taken from around the function; helpers: functions that the new
+    assume() says; needed: of that, what a descriptor does; layouts: by name; outer: what was taken from around the function; helpers: functions that the new
     text calls, and the texts of modules that have them."""
 
     text: str
     edits: int
     assumptions: tuple[str, ...]
     said: dict[str, bool]
+    needed: set[str]
     layouts: dict[str, str]
     outer: Outer
     helpers: dict[str, str]
@@ -89,6 +90,7 @@ class Rewriter(Descriptors):
             len(self.edits),
             tuple(self.kernel.assumptions),
             {text: self._is_asked(text) for text in self.kernel.assumptions} | self.said,
+            self.needed,
             self.shown,
             self.outer,
             self.helpers,
