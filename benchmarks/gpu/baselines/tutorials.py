@@ -1,5 +1,6 @@
 """Kernels after Triton's tutorials 2, 3, 5 and 8: a fused softmax, a matrix product, layer norm forward and backward, and
-products of several sizes. What a kernel loads, stores and tells the compiler is the tutorial's; strides are arguments."""
+products of several sizes. What a kernel loads, stores and tells the compiler is the tutorial's, but of matmul_masked; strides
+are arguments."""
 
 import triton
 import triton.language as tl
@@ -142,6 +143,37 @@ def matmul(
         tl.store(c_tile, total.to(tl.float16), mask=(row[:, None] < M) & (column[None, :] < N))
     else:
         tl.store(c_tile, total.to(tl.float16))
+
+
+@triton.jit
+def matmul_masked(
+    a, b, c, M, N, K,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
+):  # fmt: skip
+    """The product of matrices by rows, with masks along both axes in place of the tutorial's remainders."""
+    pid = tl.program_id(axis=0)
+    down = tl.cdiv(M, BM)
+    across = tl.cdiv(N, BN)
+    of_group = GROUP * across
+    first = pid // of_group * GROUP
+    height = min(down - first, GROUP)
+    p = first + (pid % of_group) % height
+    q = (pid % of_group) // height
+    row = p * BM + tl.arange(0, BM)
+    column = q * BN + tl.arange(0, BN)
+    depth = tl.arange(0, BK)
+    a_tile = a + (row[:, None] * K + depth[None, :])
+    b_tile = b + (depth[:, None] * N + column[None, :])
+    total = tl.zeros((BM, BN), dtype=tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        left = K - k * BK
+        x = tl.load(a_tile, mask=(row[:, None] < M) & (depth[None, :] < left), other=0.0)
+        y = tl.load(b_tile, mask=(depth[:, None] < left) & (column[None, :] < N), other=0.0)
+        total = tl.dot(x, y, total)
+        a_tile += BK
+        b_tile += BK * N
+    c_tile = c + (row[:, None] * N + column[None, :])
+    tl.store(c_tile, total.to(tl.float16), mask=(row[:, None] < M) & (column[None, :] < N))
 
 
 @triton.jit
