@@ -432,7 +432,7 @@ class Names(Kernel):
         for value in values.values():
             for name in value.made_of:
                 self._check_scope(name.said, value.said, name)
-        what = tuple((name, type(value), value.said) for name, value in values.items())
+        what = tuple((n, type(value), value.said, value.rests_on) for n, value in values.items())
         layouts = tuple(dict.fromkeys(x for value in values.values() for x in value.layouts))
         names = set[str]().union(*(value.names for value in values.values()))
         names.update(name for layout in layouts for name in sizes_of(layout))
@@ -555,7 +555,9 @@ class Names(Kernel):
             ((name, value),) = values.items()
             if function.outputs[1:]:
                 raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
-            function = replace(function, outputs=((name, function.outputs[0][1]),))
+            formulas = tuple((name, node) for _, node in function.formulas)
+            outputs = ((name, function.outputs[0][1]),)
+            function = replace(function, outputs=outputs, formulas=formulas)
         used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
         return replace(program, functions=(function,)), names
