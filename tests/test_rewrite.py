@@ -88,6 +88,36 @@ def test_functions_beside_a_kernel_are_at_the_end(file, tmp_path):
     assert found.exit_code == 2 and "at_1 is a function that a kernel calls" in found.output
 
 
+def test_functions_stand_before_what_runs_their_kernel(file, tmp_path):
+    catalogue = "from lego_emit import catalogue\n"
+    text = TEXT.replace("ROWS = Row(*", f"{catalogue}ROWS = Row(*")
+    text = text.replace("columns(M, N)[i, j]", 'catalogue["lapack.TP"](8).inv(i + j)')
+    for ends in ("FOUND = at(3, 5, 2, 1)", "def run():\n    return at(3, 5, 2, 1)\n\n\nFOUND = run()",
+                 "run = lambda: at(3, 5, 2, 1)\nfor k in range(1):\n    FOUND = run()"):  # fmt: skip
+        file.write_text(f"{text}\n\n{ends}\n")
+        found = ran(file)
+        assert found.exit_code == 0, found.output
+        space = {}
+        exec(found.output, space)
+        assert space["FOUND"] == (22, (0, 2))
+        assert found.output.splitlines().index("class Holder:") == text.splitlines().index(
+            "class Holder:"
+        )
+
+
+def test_names_of_functions_are_their_own(file):
+    text = TEXT.replace(
+        "    return 2 * x", "    ROWS = [2 * x for Row in (1,)]\n    return ROWS[0]"
+    )
+    text += 'TILES = {"a": Row(4, 6), "b": [Row(6, 4)]}\n\n\n@lego_emit.jit(target="python")\ndef of(i):\n    return TILES["a"][i, 0]\n'
+    file.write_text(text)
+    found = ran(file)
+    assert found.exit_code == 0, found.output
+    space = {}
+    exec(found.output, space)
+    assert (space["twice"](4), space["of"](2)) == (8, 12)
+
+
 def test_a_stale_output_is_found(file, tmp_path):
     made = tmp_path / "made.py"
     ran(file, "-o", made)
@@ -110,7 +140,9 @@ def test_without_an_output_it_is_printed(file):
     [
         ("    return 2 * x", "    return ROWS[x, 0]", r"kernels.py, line 17: ROWS is used outside of kernels"),
         ("import lego_emit\n", "import sys, lego_emit\n", "line 3: lego_emit is imported beside another"),
-        ("    return 2 * x", "    from lego_emit import Col", "line 17: lego_emit is imported within a function"),
+        ("    return 2 * x", "    from lego_emit import Col", "line 17: lego_emit is imported within another statement"),
+        ("from lego_emit import Row, symbols\n", "from lego_emit import *\nSIZE = Row(2, 3).size\n", "line 5: Row is used outside of kernels"),
+        ("class Holder", "SOURCE = at.lego.source\nclass Holder", "at.lego is used, which a kernel has under lego_emit.jit alone"),
         (TEXT[TEXT.index("@lego") :], "", "has no function under @lego_emit.jit"),
         ("return L.size", "return L", "line 31, column 16: L is a layout"),
     ],

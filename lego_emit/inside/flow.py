@@ -62,13 +62,13 @@ def assigned(node: ast.AST) -> Iterator[str]:
                 yield from ((n.asname or n.name).partition(".")[0] for n in names)
 
 
-def own_names(function: ast.FunctionDef) -> set[str]:
+def own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
     """All names that are a function's own, those of what is within it among them."""
     found = {name for statement in function.body for name in assigned(statement)}
     return (found | _arguments(function)) - shared_names(function)[0]
 
 
-def shared_names(function: ast.FunctionDef) -> tuple[set[str], set[str]]:
+def shared_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[set[str], set[str]]:
     """(a function's names that are global or of a function around it, though it may assign them; its own that a
     function within assigns)."""
     outer: set[str] = set()
@@ -91,6 +91,34 @@ def _arguments(tree: ast.AST) -> set[str]:
 def own_names_within(expression: ast.AST) -> set[str]:
     """The names that lambdas and comprehensions in an expression bind."""
     return _arguments(expression) | {*assigned(expression)}
+
+
+def free_names(node: ast.AST, names: set[str]) -> Iterator[ast.Name]:
+    """Where a tree speaks of these names, and not of names of functions, classes and comprehensions in it that are
+    spelled as they are."""
+    match node:
+        case ast.Name(id=name):
+            parts: list[tuple[ast.AST, set[str]]] = []
+            if name in names:
+                yield node
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            around = [*node.decorator_list, node.args, *filter(None, [node.returns])]
+            parts = [(one, names) for one in around]
+            parts += [(one, names - own_names(node)) for one in node.body]
+        case ast.Lambda():
+            parts = [(node.args, names), (node.body, names - _arguments(node))]
+        case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            inner = names - own_names_within(node)
+            parts = [(one, inner) for one in ast.iter_child_nodes(node)]
+        case ast.ClassDef(body=body):
+            own = names - {name for one in body for name in assigned(one)}
+            around = [*node.decorator_list, *node.bases, *node.keywords]
+            parts = [(one, names) for one in around]
+            parts += [(one, names if isinstance(one, NESTED) else own) for one in body]
+        case _:
+            parts = [(one, names) for one in ast.iter_child_nodes(node)]
+    for one, seen in parts:
+        yield from free_names(one, seen)
 
 
 def steady(function: ast.FunctionDef, harmless: Callable[[ast.Call], bool]) -> set[str]:

@@ -14,16 +14,15 @@ from ..kernels.names import fresh
 from ..kernels.spelling import NoExpression
 from ..kernels.values import Several
 from .descriptors import Descriptors
-from .expressions import COMPREHENSIONS
 from .flow import (
     Either,
     Known,
     any_of,
     assigned,
     ends,
+    free_names,
     joined,
     own_names,
-    own_names_within,
     sizes_in,
 )
 from .outer import MISSING, Outer, comes_from
@@ -128,20 +127,11 @@ class Rewriter(Descriptors):
         tree = ast.parse("if True:\n" * self.source.above + text)
         self._check_described(tree)
 
-        def read(node: ast.AST, names: set[str]) -> None:
-            if isinstance(
-                node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, *COMPREHENSIONS)
-            ):
-                names = names - own_names_within(node)
-            if isinstance(node, ast.Name) and node.id in names:
+        for statement in next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)).body:
+            for node in free_names(statement, {*self.ever}):
                 raise self.source.error(
                     node, f"{node.id} is a layout in line {self.ever[node.id]}, and none here"
                 )
-            for child in ast.iter_child_nodes(node):
-                read(child, names)
-
-        for statement in next(n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)).body:
-            read(statement, {*self.ever})
 
     def _block(self, body: list[ast.stmt]) -> None:
         before = {**self.tests}
