@@ -29,12 +29,47 @@ class GatherText(Text):
     @property
     def picks(self) -> bool:
         """Whether one of several words is picked."""
-        return isinstance(self.plan, Shuffled) and self.plan.words > self.plan.at_once
+        plan = self.plan
+        return isinstance(plan, Shuffled) and plan.words > plan.at_once and plan.together == 1
 
     @property
     def has_elements(self) -> bool:
         """Whether elements are picked out of words."""
         return isinstance(self.plan, Shuffled) and self.plan.inside > 0
+
+    @property
+    def word_names(self) -> list[str]:
+        """The words that elements are permuted out of."""
+        assert isinstance(self.plan, Shuffled)
+        return ["low", "high", "third", "fourth"][
+            : max(2, self.plan.words * (self.plan.together > 1))
+        ]
+
+    @property
+    def key_bits(self) -> int:
+        """How far apart the keys of elements that are picked together are: a byte's number has four bits."""
+        return 4 * self.gather.element_bytes
+
+    @property
+    def permuted_parameters(self) -> str:
+        """What picking several elements needs to know."""
+        assert isinstance(self.plan, Shuffled)
+        given = [f"unsigned {name}" for name in (*self.word_names, *["start"] * self.starts)]
+        return f",{BREAK}".join([*given, *(f"int key{k}" for k in range(self.plan.together))])
+
+    @property
+    def starts(self) -> bool:
+        """Whether something is added to the keys of elements that are picked together."""
+        plan = self.plan
+        assert isinstance(plan, Shuffled)
+        return any(plan.own.columns) or any(choice.key for choice in plan.choices)
+
+    @property
+    def joined_keys(self) -> str:
+        """The keys of several elements as one number."""
+        assert isinstance(self.plan, Shuffled)
+        parts = (f"{1 << self.key_bits * k} * key{k}" for k in range(1, self.plan.together))
+        return " + ".join(["key0", *parts])
 
     @property
     def packs(self) -> bool:
@@ -139,19 +174,44 @@ class GatherText(Text):
             yield None
             yield f"{carrier} word{number}[{plan.words}];"
             for k in range(plan.words):
-                packed = self._packed(WORDS[size], group[k * elements : (k + 1) * elements])
-                yield f"word{number}[{k}] = {packed};"
+                held, lane = k % plan.held, plan.gathered[k // plan.held]
+                value = self._packed(WORDS[size], group[held * elements : (held + 1) * elements])
+                if lane:
+                    value = f"__shfl_xor_sync(0xffffffffu, word{number}[{held}], {lane})"
+                yield f"word{number}[{k}] = {value};"
         yield None
         source, own = self._part("source"), self._part("own")
         if plan.moves and source:
             yield f"const int source = {source};"
-        if own:
+        if plan.together > 1:
+            yield from self._permuted(plan, own)
+        elif own:
             yield f"const int own = {own};"
         for register, choice in enumerate(plan.choices):
             if choice.same != register:
                 yield f"to[{register}] = to[{choice.same}];"
-            else:
+            elif plan.together == 1:
                 yield from self._pick(plan, register, choice, (bool(source), bool(own)))
+
+    def _permuted(self, plan: Shuffled, own: str) -> Iterator[str]:
+        """The elements of each word, out of the words of its group."""
+        if own:
+            every = sum(1 << self.key_bits * k for k in range(plan.together))
+            yield f"const unsigned own = {every:#x}u * static_cast<unsigned>({own});"
+        for number, group in enumerate(plan.groups):
+            words = [f"word{number}[{k}]" for k in range(plan.words)] + ["0u"] * (2 - plan.words)
+            for k in range(0, len(group), plan.together):
+                registers = group[k : k + plan.together]
+                fixed = sum(
+                    plan.choices[r].key << self.key_bits * n for n, r in enumerate(registers)
+                )
+                start = [
+                    _added(["own"] * bool(own), f"{fixed:#x}u" if fixed else "0u" * (not own), 0)
+                ]
+                keys = [self._part("key", f"index[{r}]") or "0" for r in registers]
+                given = f",{BREAK}".join([*words, *start * self.starts, *keys])
+                names = f",{BREAK}".join(f"to[{r}]" for r in registers)
+                yield f"{self.gather.name}_unpack({self.gather.name}_elements({given}),{BREAK}{names});"
 
     def _pick(
         self, plan: Shuffled, register: int, choice: Choice, known: tuple[bool, bool]

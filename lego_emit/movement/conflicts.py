@@ -206,6 +206,15 @@ def _of_warp(found: np.ndarray, element_bytes: int, gpu: SharedMemory, write: bo
     )
 
 
+def wavefronts_of(starts: dict[int, int], width: int, gpu: SharedMemory, write: bool) -> int:
+    """Those of one instruction. starts: the first byte of each lane that takes part; width: the bytes that it moves."""
+    groups = (
+        {k: starts[k] for k in lanes if k in starts} for lanes in gpu.phases(starts, width, write)
+    )
+    found = (_banks(here, width, gpu) for here in groups)
+    return sum(max(len(words) for words in banks.values()) for banks in found if banks)
+
+
 def _banks(
     starts: dict[int, int], width: int, gpu: SharedMemory
 ) -> dict[int, dict[int, list[int]]]:

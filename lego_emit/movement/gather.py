@@ -6,9 +6,11 @@ that may be meant, and choose; else, or where that costs more, the tile goes thr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import random
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from os import PathLike
 from typing import Any
 
@@ -18,18 +20,18 @@ from ..algebra.linear import Linear
 from ..errors import LayoutError, brief, did_you_mean, short_repr
 from ..files import write_if_changed
 from ..numeric import is_integer
-from ..plans.gather import Choice, Fetched, GatherPlan, Shuffled
+from ..plans.gather import MOST_PERMUTED, Choice, Fetched, GatherPlan, Shuffled
 from ..plans.pair import Pair
 from ..plans.plan import MEMORY, SHUFFLES
 from ..plans.steps import Barrier, Store, threads
 from .access import LANE, called
-from .conflicts import check_bytes
+from .conflicts import check_bytes, wavefronts_of
 from .linear_access import log2
 from .memories import NVIDIA, SharedMemory, memory_of
 from .pair import pair_of
 from .prices import (
+    DRAWS,
     EXTRACT,
-    FULLEST,
     OPERATION,
     SELECT,
     SHUFFLE,
@@ -101,18 +103,22 @@ def gather(
     if pair.tile != layout.outs:
         raise LayoutError(f"{construct}: the layout does not hold the whole tile")
     along, bits = _axis(layout, axis, construct)
-    found = _within_warps(pair, bits, element_bytes)
+    within = _within_warps(pair, bits, element_bytes)
+    priced, found = min(
+        ((_price(one, element_bytes), one) for one in within),
+        key=lambda one: one[0],
+        default=(inf, None),
+    )
     if found is None and way == SHUFFLES:
         raise LayoutError(
             f"{construct}: no warp holds the whole axis, or elements are wider than a shuffle; leave "
             f"way out, or give {MEMORY!r}"
         )
     size = element_bytes << width_of(pair.tile)
-    priced = None if found is None else _price(found, element_bytes)
-    if way == MEMORY or (way is None and (priced is None or priced > WAIT_WARP)):
+    if way == MEMORY or (way is None and priced > WAIT_WARP):
         if size <= shared_bytes and pair.start.lanes:
             fetched, price = _through_memory(pair, bits, element_bytes, hardware)
-            if way == MEMORY or priced is None or price <= priced:
+            if way == MEMORY or price <= priced:
                 found, priced = fetched, price
         elif found is None or way == MEMORY:
             raise LayoutError(
@@ -120,7 +126,7 @@ def gather(
                 f"there are {shared_bytes if pair.start.lanes else 'no lanes'}; give "
                 f"shared_bytes={size} where there is as much"
             )
-    assert found is not None and priced is not None
+    assert found is not None
     return Gather(name, layout, along, element_bytes, found, priced, pair)
 
 
@@ -141,11 +147,20 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
 
 def _price(plan: Shuffled, element_bytes: int) -> float:
     held = len(plan.groups) * len(plan.groups[0])
-    each = OPERATION * _operations(plan.key.columns) + EXTRACT * (plan.inside > 0)
+    each = OPERATION * _operations(plan.key.columns)
+    worked = packing(held, element_bytes, 1 << plan.inside)
+    if plan.together > 1:
+        permuted = 1 if plan.words == plan.at_once else 6
+        joined = plan.together - 1 + any(plan.own.columns) + (element_bytes > 1) + permuted
+        return overlapped(
+            SHUFFLE * plan.shuffles, worked + held * (each + OPERATION * joined / plan.together)
+        )
+    each += EXTRACT * (plan.inside > 0)
     if plan.moves:
         each += OPERATION * (_operations(plan.lane.columns) + 1)
-    worked = SELECT * plan.selects + plan.chosen * each
-    worked += packing(held, element_bytes, 1 << plan.inside)
+    if plan.selects:
+        each += OPERATION * log2(plan.words // plan.at_once)  # what the bits of a key say
+    worked += SELECT * plan.selects + plan.chosen * each
     if element_bytes << plan.inside < WORD:
         worked += OPERATION * held  # the bits above an element are zero in a word
     return overlapped(SHUFFLE * plan.shuffles, worked)
@@ -155,15 +170,16 @@ def _linear(name: str, columns: Sequence[int], out: str, bits: int) -> Linear:
     return Linear._made([(name, len(columns))], [(out, bits)], columns)
 
 
-def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Shuffled | None:
-    """The gather that leaves no warp, where there is one."""
+def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Iterator[Shuffled]:
+    """The gathers that leave no warp, where there are any: each element is read of the lane that
+    holds it, or a lane reads the few words that all of them may be in, and permutes."""
     own = [(1 << k, pair.start.registers[k]) for k in f2.Echelon(pair.start.registers).pivots]
     masks, columns = [m for m, _ in own], [c for _, c in own]
     lanes = pair.start.lanes
     echelon = f2.Echelon([*columns, *lanes])
     moved = [echelon.minimal(1 << bit) for bit in axis]
-    if any(x is None for x in moved):
-        return None
+    if any(x is None for x in moved) or element_bytes > WIDEST:
+        return
     steps = [x or 0 for x in moved]
     registers = [f2.times(masks, x & (1 << len(own)) - 1) for x in steps]
     across = [x >> len(own) for x in steps]  # the lanes that each bit of the index moves by
@@ -177,53 +193,68 @@ def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Shuffl
 
     # The first register of a group stands for it.
     whole = f2.Echelon([*basis, *f2.complement(basis, masks)])
-    low = (1 << len(basis)) - 1
     first: dict[int, int] = {}
-    same = _same(pair.start.registers)
-    choices = []
     known = f2.Echelon(pair.start.registers)
-    for register in range(1 << len(pair.start.registers)):
-        image = f2.times(pair.start.registers, register)
-        parts = whole.solve(known.solve(image) or 0) or 0
-        group = first.setdefault(parts >> len(basis), len(first))
-        moves = along(image)
-        choices.append(
-            Choice(
-                same[register], group, f2.times(across, moves), (parts & low) ^ f2.times(key, moves)
-            )
-        )
+    images = [f2.times(pair.start.registers, r) for r in range(1 << len(pair.start.registers))]
+    held = [whole.solve(known.solve(image) or 0) or 0 for image in images]
+    group = [first.setdefault(parts >> len(basis), len(first)) for parts in held]
     beyond = f2.complement(basis, masks)
     groups = tuple(
         tuple(f2.times(beyond, g) ^ f2.times(basis, n) for n in range(1 << len(basis)))
         for g in first
     )
-    start = [1 << k ^ f2.times(across, along(c)) for k, c in enumerate(lanes)]
-    others = [f2.times(across, along(c)) for c in pair.start.warps]
-    by_thread = [[f2.times(key, along(c)) for c in held] for held in (lanes, pair.start.warps)]
-    moves = any(across) or any(x != 1 << k for k, x in enumerate(start)) or any(others)
-    if element_bytes > WIDEST:
-        return None
-    return Shuffled(
-        groups,
-        inside,
-        tuple(choices),
-        _linear("index", across, LANE, len(lanes)),
-        _linear("index", key, "key", len(basis)),
-        threads((start, others), LANE, len(lanes)),
-        threads(by_thread, "key", len(basis)),
-        moves,
-        max(1, element_bytes // WORD),
-    )
+    same, low = _same(pair.start.registers), (1 << len(basis)) - 1
+
+    def shuffled(lane: list[int], key: list[int], gathered: Sequence[int]) -> Shuffled:
+        """lane, key: what each bit of the index adds to them."""
+
+        def by_thread(columns: list[int], own: bool) -> tuple[list[int], list[int]]:
+            found = [[f2.times(columns, along(c)) for c in h] for h in (lanes, pair.start.warps)]
+            return [c ^ own << k for k, c in enumerate(found[0])], found[1]
+
+        choices = [
+            Choice(
+                same[r],
+                group[r],
+                f2.times(lane, along(image)),
+                (held[r] & low) ^ f2.times(key, along(image)),
+            )
+            for r, image in enumerate(images)
+        ]
+        bits, source = len(basis) + log2(len(gathered)), by_thread(lane, True)
+        moves = any(lane) or source != (f2.identity(len(lanes)), [0] * len(pair.start.warps))
+        return Shuffled(
+            groups,
+            inside,
+            tuple(choices),
+            _linear("index", lane, LANE, len(lanes)),
+            _linear("index", key, "key", bits),
+            threads(source, LANE, len(lanes)),
+            threads(by_thread(key, False), "key", bits),
+            moves,
+            max(1, element_bytes // WORD),
+            tuple(gathered),
+        )
+
+    yield shuffled(across, key, (0,))
+    others = [across[k] for k in f2.Echelon(across).pivots]
+    if others and inside and 1 << len(basis) - inside + len(others) <= MOST_PERMUTED:
+        beside = f2.Echelon(others)
+        whole_key = [
+            k | (beside.solve(x) or 0) << len(basis) for k, x in zip(key, across, strict=True)
+        ]
+        gathered = [f2.times(others, k) for k in range(1 << len(others))]
+        yield shuffled([0] * len(axis), whole_key, gathered)
 
 
 def _through_memory(
     pair: Pair, axis: Sequence[int], element_bytes: int, gpu: SharedMemory
 ) -> tuple[Fetched, float]:
-    """The gather of a tile that is stored as it is converted to itself, or row by row, where an index is a part of the
-    offset as it stands."""
-    found = [
-        _fetched(pair, axis, element_bytes, gpu, memory) for memory in (None, _by_rows(pair.tile))
-    ]
+    """The gather of a tile that is stored as it is converted to itself, row by row, where an index is a part of the
+    offset as it stands, or by lanes."""
+    inside = log2(max(1, gpu.bank_bytes // element_bytes))
+    memories = None, _by_rows(pair.tile), _by_lanes(pair, axis, inside)
+    found = [_fetched(pair, axis, element_bytes, gpu, memory) for memory in memories]
     return min(found, key=lambda one: one[1])
 
 
@@ -234,6 +265,20 @@ def _by_rows(tile: Dims) -> Linear:
         below -= bits
         columns += [1 << below + k for k in range(bits)]
     return Linear._made(tile, [("offset", width_of(tile))], columns)
+
+
+def _by_lanes(pair: Pair, axis: Sequence[int], inside: int) -> Linear:
+    """The tile's memory that gives each lane a bank for what it holds: only lanes that ask for elements of one
+    lane can meet in a bank. inside: the bits of a word's elements, those beside the axis first."""
+    held, along = pair.start, sum(1 << bit for bit in axis)
+    registers, lanes = (
+        sorted(columns, key=lambda c: bool(c & along)) for columns in (held.registers, held.lanes)
+    )
+    word = f2.complement([], registers)[:inside]
+    rest = [*(1 << bit for bit in axis), *f2.identity(width_of(pair.tile))]
+    columns = f2.inverse(f2.complement([], [*word, *lanes, *rest]))
+    assert columns is not None
+    return Linear._made(pair.tile, [("offset", len(columns))], columns)
 
 
 def _fetched(
@@ -267,7 +312,7 @@ def _fetched(
         (store, barrier), at, start, constants, tuple(_same(held.registers)), made.memory
     )
     loads = 1 << f2.rank(held.registers)
-    served = WAVEFRONT * _fullest([*moved, *beside(held.lanes)], element_bytes, gpu)
+    served = WAVEFRONT * _served(moved, beside(held.lanes), element_bytes, gpu)
     placed = OPERATION * (_operations(moved, plan.is_added) + 1)
     together = len(store.vectors[0][1])
     packed = packing(len(store.vectors) * together, element_bytes, together)
@@ -275,12 +320,18 @@ def _fetched(
     return plan, price + waiting(barrier.block)
 
 
-def _fullest(columns: Sequence[int], element_bytes: int, gpu: SharedMemory) -> float:
-    """The wavefronts of a load at random among the offsets that these columns make: half of the words that they have
-    in a bank meet."""
-    words = [c * element_bytes // gpu.bank_bytes for c in columns]
-    excess = f2.rank(words) - f2.rank([w & gpu.banks - 1 for w in words])
-    return min(FULLEST, (1 + (1 << excess)) / 2)
+def _served(
+    moved: Sequence[int], lanes: Sequence[int], element_bytes: int, gpu: SharedMemory
+) -> float:
+    """The wavefronts of a load on average, of indices at random. moved, lanes: what bits of an index and of a lane
+    add to the offset."""
+    rng, total = random.Random(0), 0
+    starts = [f2.times(lanes, lane) for lane in range(1 << len(lanes))]
+    for _ in range(DRAWS):
+        asked = [at ^ f2.times(moved, rng.getrandbits(len(moved))) for at in starts]
+        places = {lane: offset * element_bytes for lane, offset in enumerate(asked)}
+        total += wavefronts_of(places, element_bytes, gpu, write=False)
+    return total / DRAWS
 
 
 def _operations(columns: Sequence[int], added: bool = False) -> int:

@@ -13,7 +13,7 @@ WAIT, WAIT_WARP = 4.0, 0.5  # at a barrier of a block; of a warp, for its own st
 PACK = 0.375  # an element of 1 or 2 bytes into a word, or out of it: three operations for four
 EXTRACT = 1.25  # an element that a number of the thread's picks out of words
 HIDDEN = 0.75  # of the shorter one of two pipes
-FULLEST = 3.5  # wavefronts of a load of 32 words at random: what the fullest bank has on average
+DRAWS = 32  # of indices at random, by which a load's conflicts are judged
 
 
 def packing(elements: int, element_bytes: int, together: int) -> float:

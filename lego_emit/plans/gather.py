@@ -14,6 +14,8 @@ from .pair import Pair
 from .plan import MEMORY, REGISTERS, SHUFFLES
 from .steps import State, Step, Store, counted
 
+MOST_PERMUTED = 4  # words that elements are permuted out of: two and two, then what they gave
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -35,7 +37,9 @@ class Shuffled:
     lane `source`; each is what the index, the thread and the register say, added.
 
     groups: the registers of each, those of a word side by side; inside: how many bits of the key count
-    the elements of a word; lane, key: of the index; start, own: of lane and warp; moves: whether other lanes are read.
+    the elements of a word; lane, key: of the index; start, own: of lane and warp; moves: whether each element is read
+    from a lane that its index says; units: instructions for a word; gathered: the lanes, as exclusive or, whose words
+    a lane has all read before it picks, which the bits of the key above a group's say.
     """
 
     groups: tuple[tuple[int, ...], ...]
@@ -47,16 +51,27 @@ class Shuffled:
     own: Linear
     moves: bool
     units: int
+    gathered: tuple[int, ...] = (0,)
+
+    @property
+    def held(self) -> int:
+        """How many words the registers of a group are."""
+        return len(self.groups[0]) >> self.inside
 
     @property
     def words(self) -> int:
-        """How many words the registers of a group are."""
-        return len(self.groups[0]) >> self.inside
+        """How many words a pick is of."""
+        return self.held * len(self.gathered)
 
     @property
     def at_once(self) -> int:
         """How many words one instruction picks from: elements are permuted out of two."""
         return min(self.words, 2) if self.inside else 1
+
+    @property
+    def together(self) -> int:
+        """How many elements one instruction picks: those of a word, where all are of the same few words."""
+        return 1 if self.moves or self.words > MOST_PERMUTED else 1 << self.inside
 
     @property
     def chosen(self) -> int:
@@ -66,29 +81,42 @@ class Shuffled:
     @property
     def shuffles(self) -> int:
         """Instructions that read another lane's register."""
-        return self.moves * self.chosen * self.words * self.units
+        if self.moves:
+            return self.chosen * self.words * self.units
+        return len(self.groups) * (self.words - self.held) * self.units
 
     @property
     def selects(self) -> int:
         """Instructions that choose between two registers."""
-        return self.chosen * (self.words - 1) * self.units * (self.words > self.at_once)
+        return (
+            self.chosen
+            * (self.together == 1)
+            * (self.words - 1)
+            * self.units
+            * (self.words > self.at_once)
+        )
 
     def run(self, values: np.ndarray, index: np.ndarray) -> np.ndarray:
         """What the threads hold after it. values, index: arrays (warps, lanes, registers)."""
         state = State(values[..., None])
         start, own = state.threads(self.start), state.threads(self.own)
-        groups = np.array(self.groups)
+        groups, others = np.array(self.groups), np.array(self.gathered)
         made = np.zeros_like(values)
         warp = np.arange(values.shape[0])[:, None]
         for register, choice in enumerate(self.choices):
             at = index[:, :, register]
             lane = start ^ np.asarray(self.lane.reference_apply((at,))) ^ choice.lane
             key = own ^ np.asarray(self.key.reference_apply((at,))) ^ choice.key
-            made[:, :, register] = values[warp, lane, groups[choice.group][key]]
+            beside, inside = divmod(key, groups.shape[1])
+            made[:, :, register] = values[warp, lane ^ others[beside], groups[choice.group][inside]]
         return made
 
     def __str__(self) -> str:
         words = f"{counted(self.words, 'word')} of {counted(1 << self.inside, 'element')}"
+        if self.together > 1:
+            first = f"shuffle {counted(self.shuffles, 'word')}, then " if self.shuffles else ""
+            times = counted(self.chosen // self.together, "time")
+            return f"{first}{times}: permute {counted(self.together, 'element')} out of {words}"
         what = f"shuffle {words} and choose" if self.moves else f"choose of {words}"
         return f"{counted(self.chosen, 'time')}: {what}"
 
@@ -152,7 +180,7 @@ class GatherPlan:
         or "shared memory"."""
         if isinstance(self.plan, Fetched):
             return MEMORY
-        return SHUFFLES if self.plan.moves else REGISTERS
+        return SHUFFLES if self.plan.shuffles else REGISTERS
 
     @property
     def shuffles(self) -> int:
