@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -32,12 +32,7 @@ MOST = 200 * 1024  # bytes of shared memory of a block
 CLOSE = 0.95  # below which a row loses
 SPILLED = re.compile(r"Function properties for (\w+)\n\s*[1-9]\d* bytes stack frame")
 TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
-KEPT = {
-    1: ("h", "unsigned short"),
-    2: ("h", "unsigned short"),
-    4: ("r", "unsigned"),
-    8: ("l", "unsigned long long"),
-}
+NEVER = 1 << 30  # iterations
 ALONE = 4  # warps of a block where each has a tile of its own
 
 PRELUDE = """
@@ -221,19 +216,20 @@ def called(name: str, case: Case, room: int, block: bool) -> str:
         bound=32 * case.warps * case.tiles,
         index=index,
         other=other,
-        kept=" ".join(kept(case)),
+        kept=kept(case),
         call=", ".join(given),
         again=again,
     )
 
 
-def kept(case: Case) -> Iterator[str]:
-    """Statements that use what the next round does not, or the compiler would leave it out of a loop."""
+def kept(case: Case) -> str:
+    """A branch, never taken, that uses what the next round does not, or ptxas would leave its loads out of the loop."""
     start, end = (registers(x) for x in (case.start, case.end))
     used = {end[first % len(end)] for first in {*start}}
-    constraint, kind = KEPT[case.element_bytes]
-    for k in sorted({*end} - used):
-        yield f'asm volatile("" :: "{constraint}"(static_cast<{kind}>(to[{k}])));'
+    stores = " ".join(
+        f"out[threadIdx.x * {len(end)} + {k}] = to[{k}];" for k in sorted({*end} - used)
+    )
+    return f"if (left == {NEVER}) {{ {stores} }}" if stores else ""
 
 
 def registers(layout: Linear) -> list[int]:
