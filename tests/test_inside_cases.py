@@ -113,6 +113,17 @@ OPEN = {
 }
 
 
+# What of a case needs a GPU, as benchmarks/gpu/inside ran it on an H100: programs, or the table that shows it.
+ON_A_GPU = {
+    "1": (
+        *(f"examples/kernels/triton_{n}/check.py" for n in ("grouped_gemm", "layernorm", "matmul", "softmax")),
+        "tests/inside/check_triton.py",
+    ),
+    "15": ("tests/inside/triton_descriptors.py",),
+    "17": ("pack and unpack under autograd and torch.compile",),
+}  # fmt: skip
+
+
 def functions(file: str) -> dict[str, ast.FunctionDef]:
     """The tests of a file, by name."""
     tree = ast.parse((HERE / f"{file}.py").read_text())
@@ -139,6 +150,24 @@ def test_pack_is_as_fast_as_what_one_writes_by_hand():
     slow = [row[0] for row in rows if row[-1][:1].isdigit() and float(row[-1]) > 1.3]
     assert len(means) >= 2 and max(means) <= 1.1
     assert slow == ["rows with a pitch"]
+
+
+def test_all_was_right_on_a_gpu():
+    """As the benchmark has found it, masks among it."""
+    text = (HERE.parent / "benchmarks" / "results" / "h100" / "inside.md").read_text()
+    assert all(shown in text for case in ON_A_GPU.values() for shown in case)
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in text.splitlines()
+        if line[:1] == "|"
+    ]
+    programs = [row for row in rows if row[0].endswith(".py")]
+    assert len(programs) == 6 and all(count == right for _, count, right in programs)
+    assert "True" in text and "False" not in text
+    times = {
+        row[0]: float(row[1]) for row in rows if row[0] in ("pointers, masked", "masks by hand")
+    }
+    assert times["pointers, masked"] <= 1.05 * times["masks by hand"]
 
 
 def test_what_the_authors_package_has_is_here_or_said_to_be_missing():
