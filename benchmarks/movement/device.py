@@ -29,6 +29,7 @@ ITERATIONS = 256
 PROCESSES, REPEAT = 5, 9  # launches of each
 LEAST = 0.12  # milliseconds of a launch
 MOST = 200 * 1024  # bytes of shared memory of a block
+TRITON = "Triton"
 CLOSE = 0.95  # below which a row loses
 SPILLED = re.compile(r"Function properties for (\w+)\n\s*[1-9]\d* bytes stack frame")
 TYPES = {1: "unsigned char", 2: "unsigned short", 4: "unsigned", 8: "unsigned long long"}
@@ -36,6 +37,7 @@ NEVER = 1 << 30  # iterations
 ALONE = 4  # warps of a block where each has a tile of its own
 
 PRELUDE = """
+#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <cstddef>
 #include <cstring>
@@ -137,6 +139,14 @@ extern "C" float timed(const Ready* r, int blocks, int iterations) {
   cudaEventSynchronize(r->end);
   cudaEventElapsedTime(&ms, r->start, r->end);
   return ms;
+}
+
+// One launch that a profiler sees.
+extern "C" void profiled(const Ready* r, int blocks, int iterations) {
+  cudaProfilerStart();
+  launch(*r, blocks, iterations);
+  cudaDeviceSynchronize();
+  cudaProfilerStop();
 }
 
 extern "C" const char* finish(Ready* r) {
@@ -268,8 +278,37 @@ def tables(case: Case) -> tuple[np.ndarray, np.ndarray]:
     return held.astype(np.int32), np.ravel_multi_index(end, sizes)
 
 
-class Running:
-    """A kernel that is ready to be timed."""
+class Timed:
+    """What is ready to be timed. wrong: elements, of a first launch; blocks: as many as fill the device."""
+
+    wrong: int
+    registers: int
+    local_bytes: int
+    blocks: int
+    _tiles: int
+    _iterations = ITERATIONS
+
+    def _ms(self) -> float:
+        """Of a launch."""
+        raise NotImplementedError
+
+    def finish(self) -> str:
+        """CUDA's last word."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Find how many iterations take long enough."""
+        for _ in range(2):
+            spent = self._ms()
+        self._iterations = max(ITERATIONS, int(ITERATIONS * LEAST / spent) + 1)
+
+    def nanoseconds(self) -> float:
+        """Of a tile, the device at work."""
+        return self._ms() * 1e6 / (self._tiles * self._iterations)
+
+
+class Running(Timed):
+    """A kernel of a library."""
 
     def __init__(self, library: Any, which: int, one: Kernel):
         given, wanted = tables(one.case)
@@ -288,38 +327,44 @@ class Running:
         self.wrong = int((out != expected).sum())
         self.registers, self.local_bytes, self.blocks = facts
         self._tiles = self.blocks * one.case.tiles
-        self._iterations = ITERATIONS
-        for _ in range(2):
-            spent = self._ms()
-        self._iterations = max(ITERATIONS, int(ITERATIONS * LEAST / spent) + 1)
+        self.settle()
 
     def _ms(self) -> float:
         return self._library.timed(self._ready, self.blocks, self._iterations)
 
-    def nanoseconds(self) -> float:
-        """Of a tile, the device at work."""
-        return self._ms() * 1e6 / (self._tiles * self._iterations)
+    def profile(self) -> int:
+        """One launch that a profiler sees; the tiles it moves."""
+        self._library.profiled(self._ready, self.blocks, ITERATIONS)
+        return self._tiles * ITERATIONS
 
     def finish(self) -> str:
-        """CUDA's last word."""
         return self._library.finish(self._ready).decode()
 
 
 Sample = dict[str, Any]
 
 
+def loaded(path: Path) -> Any:
+    """A library of kernels."""
+    library = ctypes.CDLL(str(path))
+    library.prepare.restype = ctypes.c_void_p
+    library.timed.restype = ctypes.c_float
+    library.finish.restype = ctypes.c_char_p
+    return library
+
+
 def samples(folder: Path, groups: Sequence[Sequence[Sequence[Kernel]]]) -> dict[str, Sample]:
     """What a process of its own finds out of each kernel: those of a case are launched in turn."""
     found: dict[str, Sample] = {}
     for number, group in enumerate(groups):
-        library = ctypes.CDLL(str(folder / f"group{number}.so"))
-        library.prepare.restype = ctypes.c_void_p
-        library.timed.restype = ctypes.c_float
-        library.finish.restype = ctypes.c_char_p
-        which = 0
+        library, which = loaded(folder / f"group{number}.so"), 0
         for case in group:
-            running = [Running(library, which + k, one) for k, one in enumerate(case)]
-            which += len(case)
+            running: list[Timed] = []
+            for one in case:
+                running.append(
+                    Running(library, which, one) if one.text else in_gluon().InGluon(one)
+                )
+                which += bool(one.text)
             rounds = [[r.nanoseconds() for r in running] for _ in range(REPEAT)]
             for k, (one, r) in enumerate(zip(case, running, strict=True)):
                 sample: Sample = {"ns": [round(each[k], 5) for each in rounds], "wrong": r.wrong}
@@ -330,6 +375,34 @@ def samples(folder: Path, groups: Sequence[Sequence[Sequence[Kernel]]]) -> dict[
                 }
                 found[one.name] = sample | {"error": r.finish()}
     return found
+
+
+def in_gluon() -> Any:
+    """The module of Triton's kernels; it needs Triton and PyTorch."""
+    import in_gluon
+
+    return in_gluon
+
+
+def with_triton(cases: Sequence[list[Kernel]]) -> list[list[Kernel]]:
+    """The kernels of each case, and Triton's own where Gluon can express the layouts, compiled at once."""
+    try:
+        gluon = in_gluon()
+    except ImportError as error:
+        print(f"without Triton: {error}", file=sys.stderr)
+        return [*cases]
+    asked = {
+        number: Kernel(case[0].case, TRITON, f"t{number}", "", 0, plan=gluon.VERSION)
+        for number, case in enumerate(cases)
+        if gluon.expresses(case[0].case)
+    }
+    with ProcessPoolExecutor(min(8, os.cpu_count() or 1), get_context("spawn")) as pool:
+        said = [*pool.map(gluon.prepared, asked.values(), chunksize=4)]
+    for (number, one), error in zip([*asked.items()], said, strict=True):
+        if error:
+            print(f"Triton: {one.case.title} of {one.case.element_bytes}: {error}", file=sys.stderr)
+            del asked[number]
+    return [[*case, *([asked[k]] if k in asked else [])] for k, case in enumerate(cases)]
 
 
 def row(one: Kernel, found: Sequence[Sample]) -> dict[str, Any]:
@@ -370,7 +443,7 @@ def compiled(folder: Path, groups: Sequence[Sequence[Sequence[Kernel]]], arch: s
     most = os.cpu_count() or 1
     running: list[tuple[Path, subprocess.Popen[bytes]]] = []
     for number, group in enumerate(groups):
-        kernels = [k for case in group for k in case]
+        kernels = [k for case in group for k in case if k.text]
         table = ", ".join(f"{{reinterpret_cast<Any>(run_{k.name})}}" for k in kernels)
         path = folder / f"group{number}.cu"
         text = [PRELUDE, *(k.text for k in kernels), LAUNCHER.replace("TABLE", table)]
@@ -396,6 +469,8 @@ def results(
     begun = time.perf_counter()
     with ProcessPoolExecutor(os.cpu_count()) as pool:
         found = [*pool.map(made, cases, chunksize=2)]
+    if given.only_compile is False:
+        found = with_triton(found)
     kernels = [k for case in found for k in case]
     seconds = time.perf_counter() - begun
     print(f"{len(cases)} cases, {len(kernels)} kernels: {seconds:.0f} s", flush=True)
@@ -440,9 +515,12 @@ def lines_of(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def are_right(rows: Any) -> bool:
-    """Whether every element was, and no kernel had local memory."""
+    """Whether every element was, and no kernel had local memory; what Triton's has is Triton's."""
     return all(
-        not row["wrong"] and row["error"] == "no error" and not row["local_bytes"] for row in rows
+        not row["wrong"]
+        and row["error"] == "no error"
+        and (row["way"] == TRITON or not row["local_bytes"])
+        for row in rows
     )
 
 
@@ -456,6 +534,19 @@ def over(one: dict[str, Any], other: dict[str, Any]) -> tuple[float, float, floa
     ratios = np.array(other["ns"]) / np.array(one["ns"])
     low, half, high = np.percentile(ratios, [25, 50, 75])
     return float(low), float(half), float(high)
+
+
+def beside_triton(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """The line below a table of those that Triton was timed beside."""
+    both = [ways for ways in by_case(rows).values() if TRITON in ways]
+    return (
+        [
+            f"{line} (Triton {both[0][TRITON]['plan']})"
+            for line in summary([over(w["ours"], w[TRITON]) for w in both], "Triton's own")
+        ]
+        if both
+        else []
+    )
 
 
 def summary(ratios: Sequence[tuple[float, float, float]], other: str) -> list[str]:
