@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from lego_emit import (
 )
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
+from lego_emit.copies import checks
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits
@@ -231,6 +233,26 @@ def test_two_kernels_where_no_one_does_it(turn):
             check(made, changed(body, kind, change))
     large = Row(256, 256, 3, 3), catalogue["onednn.OIhw4i16o4i"](256, 256, 3, 3)
     planned(*large[::turn], 1)
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_nests_of_many_digits_are_run_over_few_of_them_at_a_time(turn, monkeypatch):
+    """Of a Morton order each bit is a digit; all of 2048 x 2048 took minutes."""
+    pair = (Row(512, 512), catalogue["morton.2D"](512, 512))[::turn]
+    (box,) = plan_of(index_space(*pair), 4).boxes
+    some = [*checks._fewer(box, 4)]
+    assert all(prod(d.n for d in one.digits) <= 2**14 for one in some)
+    assert {k for one in some for k, d in enumerate(one.digits) if d.n == 2} == {*range(18)}
+    copy(*pair, target="c", element=4)
+    made = checks.nest_of
+
+    def wrong(plan):
+        body, kinds = made(plan)
+        return changed(body, Apply, exchanged), kinds
+
+    monkeypatch.setattr(checks, "nest_of", wrong)
+    with pytest.raises(InternalError, match="nothing was emitted"):
+        copy(*pair, target="c", element=4)
 
 
 # -- routines ----------------------------------------------------------------------------------------

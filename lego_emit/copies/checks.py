@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, product
 from math import prod
@@ -20,6 +20,7 @@ from .passes import passes_of
 from .pieces import Pieces, count_of, covers_once, in_pieces
 from .plan import PAD, Box, Plan, check_plan, model
 from .schedule import LINE, VECTOR, nest_of
+from .tiles import Names, Tiles
 from .values import value_of
 
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
@@ -249,16 +250,7 @@ def _compare(plan: Plan, found: dict[int, Any], sizes: Mapping[str, int]) -> Non
 
 def check_small(plan: Plan) -> None:
     """Run the nests of boxes with the same strides and smaller extents."""
-    line = LINE // min(LINE, plan.element_bytes)
-    for box in plan.boxes:
-        small = Box(
-            tuple(Digit(_smaller(d.n, line), d.a, d.b) for d in box.digits),
-            box.a,
-            box.b,
-            box.is_padding,
-        )
-        if prod(d.n for d in small.digits) > 4 * MOST_CHECKED:
-            small = replace(box, digits=_least_of(box, plan.element_bytes))
+    for small in (own for box in plan.boxes for own in _fewer(box, plan.element_bytes)):
         alone = replace(plan, boxes=(small,))
         body, _ = nest_of(alone)
         due = {
@@ -272,7 +264,25 @@ def check_small(plan: Plan) -> None:
             found: dict[int, Any] = {}
             run(body, {}, _Places({*due.values()}), found, way)
             if found != due:
-                raise _fault(plan, f"the nest of {box} exchanges elements")
+                raise _fault(plan, f"the nest of {small} exchanges elements")
+
+
+def _fewer(box: Box, element_bytes: int) -> Iterator[Box]:
+    """A box of smaller extents, or where it has too many digits for that, some with a few of the outer ones each."""
+    line, most = LINE // min(LINE, element_bytes), 4 * MOST_CHECKED
+    digits = tuple(Digit(_smaller(d.n, line), d.a, d.b) for d in box.digits)
+    if prod(d.n for d in digits) > most:
+        digits = _least_of(box, element_bytes)
+    outer: list[int] = []
+    if prod(d.n for d in digits) > most:
+        tile = Tiles(replace(box, digits=digits), element_bytes, Names(()), None).tile
+        outer = [k for k, d in enumerate(digits) if not tile[k] and 1 not in (d.a, d.b)]
+    inside = prod(d.n for k, d in enumerate(digits) if k not in outer)
+    count = max(1, (most // inside).bit_length() - 1)
+    for at in range(0, max(1, len(outer)), count):
+        left_out = {*outer} - {*outer[at : at + count]}
+        own = (replace(d, n=1) if k in left_out else d for k, d in enumerate(digits))
+        yield replace(box, digits=tuple(own))
 
 
 def check_small_threads(plan: Plan, abilities: Abilities) -> None:
