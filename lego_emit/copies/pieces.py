@@ -41,6 +41,10 @@ from .values import least, node_of
 PIECE = 2**16  # bytes that a piece has at least, about
 MOST = 1024  # pieces of a box, about
 ENOUGH = 64  # pieces, after which no more digits are cut
+LARGE = 2**24  # bytes of a copy that is streamed, unless a user says otherwise
+# Lines of the source and of the destination that a piece of a streamed copy has side by side: where it is large, and
+# where sizes are symbols.
+MANY, SOME = (16, 8), (8, 4)
 
 
 @dataclass(frozen=True)
@@ -230,7 +234,8 @@ def in_pieces(
     main = not isinstance(size, int) or size * plan.element_bytes >= NEVER_LARGE
     total = times(node_of(size), plan.element_bytes)
     nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
-    shared = _shared(nests)
+    lines = _lines_of(plan)
+    shared = _shared(nests, lines)
     groups = [nests] if shared else [[nest] for nest in nests]
     cutting = Cutting(names, piece)
     numbered = _Numbered(cutting, len(groups))
@@ -241,7 +246,7 @@ def in_pieces(
         if not shared:
             extents = [names.named(d.n, "n") for d in group[0].digits]
             whole = reduce(lambda x, y: folded("mul", x, y), extents, const(plan.element_bytes))
-        cuts = cutting.cuts(shared or _shared(group), whole)
+        cuts = cutting.cuts(shared or _shared(group, lines), whole)
         loop, lets = numbered.loop(cuts)
         own = names.within([name for cut in cuts for name in cut.names])
         body: list[Statement] = []
@@ -268,7 +273,15 @@ def _piece(box: Box, cuts: Sequence[Cut]) -> Box:
     return Box(tuple(digits), 0 if box.is_padding else a, b, box.is_padding)
 
 
-def _shared(nests: Sequence[BoxNest]) -> list[tuple[Digit, int]]:
+def _lines_of(plan: Plan) -> tuple[int, int]:
+    """How many lines on both sides a piece has side by side."""
+    size = plan.destination_size
+    if not isinstance(size, int):
+        return SOME
+    return MANY if size * plan.element_bytes >= LARGE else (1, 1)
+
+
+def _shared(nests: Sequence[BoxNest], lines: tuple[int, int]) -> list[tuple[Digit, int]]:
     """The digits that all boxes have, in the order in which they are cut, each with what pieces have multiples of;
     none where there are too few of several boxes."""
     found: list[tuple[bool, Digit, int]] = []
@@ -278,7 +291,7 @@ def _shared(nests: Sequence[BoxNest]) -> list[tuple[Digit, int]]:
             next((k for k, e in enumerate(n.digits) if (node_of(e.n), node_of(e.b)) == key), None)
             for n in nests
         ]
-        units = [unit_of(n, k) for n, k in zip(nests, own, strict=True) if k is not None]
+        units = [unit_of(n, k, lines) for n, k in zip(nests, own, strict=True) if k is not None]
         if len(units) == len(nests):
             is_run = any(is_run for is_run, _ in units)
             found.append((is_run, d, max(unit for _, unit in units)))
@@ -288,12 +301,19 @@ def _shared(nests: Sequence[BoxNest]) -> list[tuple[Digit, int]]:
     return [(d, unit) for _, d, unit in sorted(found, key=lambda one: one[0])]
 
 
-def unit_of(nest: BoxNest, k: int) -> tuple[bool, int]:
-    """Whether a digit is a run, and what pieces have multiples of."""
+def unit_of(nest: BoxNest, k: int, lines: tuple[int, int] = (1, 1)) -> tuple[bool, int]:
+    """Whether a digit is a run, and what pieces have multiples of. lines: how many of both memories, where a kernel's
+    tiles are lines that may be streamed."""
     is_run = nest.digits[k].b == 1 if nest.box.is_padding else nest.run == k
     if is_run:
         return True, max(1, LINE // nest.bytes)
-    return False, 1 if nest.box.is_padding else max(nest.tile[k], nest.mover.cell[k], 1)
+    if nest.box.is_padding:
+        return False, 1
+    unit = max(nest.tile[k], nest.mover.cell[k], 1)
+    if nest.abilities.streams and nest.has_lines:
+        ends = [side[-1].digit for side in nest.chains]
+        unit *= max([n for n, end in zip(lines, ends, strict=True) if end == k], default=1)
+    return False, unit
 
 
 def each_in_pieces(each: Each, sizes: Sequence[str], element_bytes: int) -> Pieces:
