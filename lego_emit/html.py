@@ -11,16 +11,16 @@ from functools import cache
 from html import escape
 from typing import Any
 
-# Kinds of words of Pygments, and colors of the same contrast to white and to black.
+# Kinds of words of Pygments, and colors with a contrast of 4.5 to white and to black.
 COLORS = {
     "Comment": "#767676",
-    "Keyword": "#A051C4",
-    "Keyword.Type": "#00858A",
+    "Keyword": "#A255C5",
+    "Keyword.Type": "#008388",
     "Literal.Number": "#B3601A",
     "Literal.String": "#4F8217",
-    "Name.Builtin": "#00858A",
+    "Name.Builtin": "#008388",
     "Name.Function": "#2878C8",
-    "Comment.Preproc": "#A35F7A",
+    "Comment.Preproc": "#A6617C",
 }
 CODE = "line-height: 1.35; margin: 0; overflow-x: auto; text-align: left; background: none;"
 CELL = "text-align: left; padding: 0.15em 0.8em; vertical-align: top;"

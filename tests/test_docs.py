@@ -24,6 +24,7 @@ from its first to its last line).
 import ast
 import contextlib
 import difflib
+import html
 import importlib.util
 import io
 import json
@@ -476,6 +477,11 @@ def test_the_site_is_built(tmp_path):
     for name in (*lego_emit.__all__, "copy", "pack", "unpack"):
         page = (tmp_path / "site" / "api" / f"{name}.html").read_text()
         assert page.count('class="gp">&gt;&gt;&gt;') > 0, f"the page of {name} shows no example"
+        code = html.unescape(
+            re.sub("<.*?>", "", "\n".join(re.findall("<code>.*?</code>", page, re.S)))
+        )
+        wide = [line for line in code.splitlines() if len(line) > 100]
+        assert not wide, f"the page of {name}: {wide[0]}"
     listed = json.loads((tmp_path / "site/search/search_index.json").read_text())["docs"]
     for word, place in SEARCHED.items():
         titles = [d["location"] for d in listed if word in d["title"].lower().split()]

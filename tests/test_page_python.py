@@ -16,6 +16,7 @@ import pytest
 
 from lego_emit import catalogue, recognize
 from lego_emit.algebra import reference
+from lego_emit.html import COLORS
 from lego_emit.show.cells import BANKS, PALETTE, bank_color
 
 ROOT = Path(__file__).parent.parent
@@ -268,3 +269,6 @@ def test_texts_are_legible_in_both_themes():
                 )
         assert contrast(colors["bad"], colors["bad-back"]) >= 4.5
     assert all(contrast(color, "#111") >= 4.5 for color, _ in PALETTE)
+    assert all(
+        contrast(color, back) >= 4.5 for color in COLORS.values() for back in ("#fff", "#000")
+    )

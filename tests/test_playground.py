@@ -46,6 +46,33 @@ const clock = setInterval(() => {
 }, 10);
 """
 
+FAINT = """() => {
+  const numbers = (color) => [...color.match(/[\\d.]+/g).map(Number), 1].slice(0, 4);
+  const over = (top, back) => back.map((c, k) => top[k] * top[3] + c * (1 - top[3]));
+  const light = (color) => {
+    const [r, g, b] = color.map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
+  };
+  const found = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const part = texts.currentNode.parentElement;
+    const shown = part.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+    if (!texts.currentNode.data.trim() || !shown || part.closest("svg, script, style")) continue;
+    let [behind, opacity] = [[], 1];
+    for (let box = part; box; box = box.parentElement) {
+      behind.unshift(numbers(getComputedStyle(box).backgroundColor));
+      opacity *= getComputedStyle(box).opacity;
+    }
+    const back = behind.reduce((under, top) => over(top, under), [255, 255, 255]);
+    const color = numbers(getComputedStyle(part).color);
+    const text = over([...color.slice(0, 3), color[3] * opacity], back);
+    const [low, high] = [light(text), light(back)].sort((a, b) => a - b);
+    if (high / low < 4.495) found.add(`${part.outerHTML.slice(0, 80)}: ${(high / low).toFixed(2)}`);
+  }
+  return [...found];
+}"""
+
 
 class Server(SimpleHTTPRequestHandler):
     extensions_map = {".html": "text/html", ".js": "text/javascript", ".mjs": "text/javascript",
@@ -562,7 +589,7 @@ def test_what_is_explained(page):
 
 
 @pytest.mark.deep
-def test_one_command_builds_the_site(site, tmp_path):
+def test_one_command_builds_the_site(site, browser, tmp_path):
     done = subprocess.run(
         [WEB.parent / "ci" / "site", "--build", "--out", tmp_path / "site"], text=True,
         env={**os.environ, "PYTHON": sys.executable}, capture_output=True, check=False,
@@ -575,3 +602,8 @@ def test_one_command_builds_the_site(site, tmp_path):
     cookbook = (tmp_path / "site" / "cookbook.html").read_text()
     link = re.search('href="(playground/index.html)#', cookbook)[1]
     assert (tmp_path / "site" / link).exists()
+    for theme in ("light", "dark"):
+        page = browser.new_context(color_scheme=theme).new_page()
+        for name in ("index", "notebook", "api/generate", "add-a-language"):
+            page.goto((tmp_path / "site" / f"{name}.html").as_uri())
+            assert not page.evaluate(FAINT), f"{name}, {theme}"
