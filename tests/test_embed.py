@@ -227,6 +227,8 @@ def test_cmake_with_names_and_one_file_of_several(embed):
         .replace("lego::tiled_apply(1, 2, 0, 3)", "acme::tiles::acRowApply(1, 2)")
     )
     assert example.run().split()[-1] == "22"
+    header = next(example.folder.glob("build/**/both.hpp")).read_text()
+    assert "// Source: layouts.py:tiled, row\n//\n" in header  # no folder of this machine
 
 
 def test_cmake_calls_of_one_library(embed):
