@@ -128,6 +128,30 @@ def test_names_may_be_keywords_of_python():
     assert rendered(text).endswith("%a = arith.constant 0 : index\n%b = arith.constant 1 : index\n")
 
 
+SECOND = """
+func.func @first(%i: index) -> index {
+  {% index s = i % 2 %}
+  scf.if %true {
+    {% index t = s + 1 %}
+  }
+  return {{ s }} : index
+}
+AGAINfunc.func @second(%s: index) -> index {
+  {% index t = s // 2 %}
+"""
+
+
+def test_a_name_keeps_its_range_in_its_region_alone():
+    """Another function's argument of that name is not below 2."""
+    with pytest.raises(TemplateError, match="line 10: %s was defined in a region that has ended"):
+        rendered(SECOND.replace("AGAIN", ""))
+    assert rendered(SECOND.replace("AGAIN", "{% names s %}")).endswith(
+        "%t = arith.shrsi %s, %c1_3 : index\n"
+    )
+    with pytest.raises(TemplateError, match="line 7: %t was defined in a region"):
+        rendered(SECOND.replace("{{ s }}", "{{ t }}"))
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -35,7 +35,7 @@ from ..trace.trace import Trace
 from .loops import PARTS, Parted, parted
 from .placed import sizes_of
 from .tags import place
-from .texts import MARKED, NOTE, NOTED, STORAGE, declared_in, fault, names_in
+from .texts import MARKED, NOTE, NOTED, STORAGE, Regions, declared_in, fault, names_in
 from .values import Kernel, Name, Value
 
 OPAQUE = re.compile(r"\bexpression_\d+\b")  # names that stand for text of the kernel's own
@@ -79,6 +79,7 @@ class Names(Kernel):
         self.given: set[str] = set()  # what layouts, functions and numbers are called
         self.told: list[str] = []  # warnings
         self.masks: set[str] = set()  # names that are conditions
+        self.written: set[str] = set()  # names that a statement of the template gave their values
         self.taken: set[str] = (
             set()
         )  # names in the templates' texts, of a language without expressions
@@ -191,6 +192,7 @@ class Names(Kernel):
         self._made = {n: of - {name} for n, of in self._made.items() if n != name}
         self.typed_names.discard(name)
         self.masks.discard(name)
+        self.written.discard(name)
 
     def declared(self, name: str, user: str) -> None:
         """Raises TemplateError unless the name is one."""
@@ -315,6 +317,15 @@ class Names(Kernel):
         self._notes.append(Note(words, [*value.holed], place()))
         return f"{NOTED}{len(self._notes) - 1}{NOTED}"
 
+    def noted_region(self, values: Sequence[Value], defined: Sequence[str] = ()) -> str:
+        """The mark by which checked() sees that names which statements defined are used in their regions, of a
+        language that has regions. defined: the names that a statement gives these values."""
+        if not self.printer.kernel_lines:
+            return ""
+        used = sorted({name for value in values for name in value.names if name in self.written})
+        self._notes.append(Note({}, [], place(), used, defined))
+        return f"{NOTED}{len(self._notes) - 1}{NOTED}"
+
     def _strange(self, names: Iterable[str]) -> dict[str, str]:
         """The names in texts that only the kernel's own text can have declared, and which text."""
         texts = [self._texts[name] for name in names if name in self._texts]
@@ -350,10 +361,17 @@ class Names(Kernel):
         declared: dict[str, int] = {}
         for word, end in declared_in("".join(bare), self.printer):
             declared.setdefault(self._spelled_alike(word), end)
-        before = ""
+        before, regions = "", Regions()
         for part, k in zip(bare, numbers, strict=False):
             before += part
             note = self._notes[k]
+            regions.read(part)
+            if ended := regions.ended(note.used):
+                raise TemplateError(
+                    f"{note.place}: %{ended[0]} was defined in a region that has ended; where another one is meant "
+                    f"write {{% names {ended[0]} %}}"
+                )
+            regions.define(note.defined)
             self._check_words(note.words, declared, len(before), note.place)
             if note.holed and STORAGE.search(before.rpartition("\n")[2][-400:]):
                 self.told += [
@@ -566,11 +584,13 @@ class Names(Kernel):
 @dataclass
 class Note:
     """What is to be checked of a value that was printed: names in its texts, and in which; layouts whose
-    sizes are in it; the place in the template."""
+    sizes are in it; the place in the template; of MLIR, names that statements defined, and define here."""
 
     words: dict[str, str]
     holed: list[str]
     place: str
+    used: Sequence[str] = ()
+    defined: Sequence[str] = ()
 
 
 @dataclass

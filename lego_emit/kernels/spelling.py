@@ -83,6 +83,7 @@ class Kernel(Names):
         self._check_steps(value)
         mark = self.noted(value)
         if self.printer.kernel_lines:
+            mark += self.noted_region([value])
             return f"{mark}{START}{CLOSED}{self._operand(value)}{END}"
         program, node = self._whole(value)
         if isinstance(value, Test):
@@ -174,7 +175,7 @@ class Kernel(Names):
                 self.declare(name, type_name)
         for value in values:
             self._check_steps(value)
-        marks = "".join(map(self.noted, values))
+        marks = "".join(map(self.noted, values)) + self.noted_region(values, names)
         if len(values) != len(names):
             raise TemplateError(
                 f"{len(names)} names for {len(values)} values; give as many of each"
@@ -206,6 +207,7 @@ class Kernel(Names):
         for name in names:
             self.declare(name, kinds[name], name in self.typed_names)
             self._made[name] = made_of
+        self.written.update(names)
         self.masks.update(masks if self.printer.kernel_lines else ())
         for name, promise in zip(names, function.promises, strict=False):
             bounds = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..emit.comments import UNSEEN
@@ -169,6 +169,30 @@ def defined_twice(text: str) -> str:
                     return name
                 regions[-1].add(name)
     return ""
+
+
+class Regions:
+    """The regions of MLIR that a text, read part by part, has begun and not ended, and the names that the
+    statements of its template define in them."""
+
+    def __init__(self):
+        self._open: list[set[str]] = [set()]
+
+    def read(self, text: str) -> None:
+        """The next part of the text."""
+        for brace in re.findall("[{}]", re.sub(rf"{STRINGS}|//[^\n]*", "", text)):
+            if brace == "{":
+                self._open.append(set())
+            else:
+                self._open[max(1, len(self._open) - 1) :] = []
+
+    def define(self, names: Iterable[str]) -> None:
+        """Names of the innermost region."""
+        self._open[-1].update(names)
+
+    def ended(self, names: Iterable[str]) -> list[str]:
+        """Those of the names that none of these regions has."""
+        return [name for name in names if not any(name in known for known in self._open)]
 
 
 def _fields(text: str) -> Iterator[int]:
