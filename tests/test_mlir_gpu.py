@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -136,6 +138,30 @@ def test_a_device_of_vulkan_computes_what_numpy_does(name, vulkan, harness, monk
 def test_a_gpu_computes_what_numpy_does(name, ends, harness, monkeypatch):
     results = [one for one, _ in harness.checked(KERNELS / name, check_of(name, monkeypatch), True)]
     assert results and [one for one in results if not one.is_right] == []
+
+
+def test_a_gpu_is_given_what_the_ptx_takes(ends, harness, monkeypatch, tmp_path):
+    """Five parameters of 64 bits for a memref, one for an index; without a GPU."""
+    given, copied = [], []
+
+    def launched(*arguments, grid, block):
+        given.append((arguments, grid, block))
+
+    driver = SimpleNamespace(
+        to_device=lambda array: 77,
+        memcpy_dtoh=lambda array, memory: copied.append(memory),
+        module_from_file=lambda path: SimpleNamespace(get_function=lambda name: launched),
+    )
+    device = SimpleNamespace(name="none", arch="sm_90", active=nullcontext, driver=driver)
+    monkeypatch.setattr(harness.gpu, "device", lambda name: device)
+    machine = harness.Gpu(SCALE.replace("ATTRIBUTES", BLOCK), tmp_path)
+    machine.launch("scale", (2,), (64,), np.ones(100, np.float32), 100)
+    ((arguments, *sizes),) = given
+    assert (
+        [*arguments] == [77, 77, 0, 100, 1, 100] and copied == [77] and sizes == [(2,), (64, 1, 1)]
+    )
+    taken = re.findall(r"\.param \.(\w+)", (tmp_path / "kernel.ptx").read_text())
+    assert taken == ["u64"] * len(arguments)
 
 
 def morton(i, j):

@@ -59,7 +59,7 @@ class Gpu(harness.Gpu):
             self._module = self._device.driver.module_from_file(str(folder / "kernel.ptx"))
 
     def launch(self, name: str, grid: Sizes, block: Sizes, *arguments: Any) -> None:
-        """Arrays, which are copied there and back, and numbers."""
+        """Arrays, which are copied there and back, and numbers, each an index."""
         with self._device.active():
             memory = {
                 id(a): self._device.driver.to_device(a)
