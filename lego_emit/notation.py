@@ -171,12 +171,9 @@ class UnreadableError(Exception):
         self.part = part
 
 
-# Python's keywords that may be names here, as they may in other languages.
-WORDS = sorted({*kwlist} - {"and", "in", "is", "not", "or", "False", "None", "True"})
-WORD = re.compile(rf"(?<!\w)({'|'.join(WORDS)})(?!\w)")
-WIDE = ord("\uff41") - ord(
-    "a"
-)  # from a letter to a wider one, which an identifier has as the letter
+# Python's keywords that are names here, as they may be in other languages.
+WORD = re.compile(rf"(?<!\w)(?!(?:and|in|is|not|or|[A-Z]\w+)\b)({'|'.join(kwlist)})(?!\w)")
+WIDE = 0xFEE0  # from a letter to a wider one, which Python takes for the letter in names alone
 
 
 def read_value(text: str, kinds: Arithmetic) -> Any:
@@ -193,18 +190,8 @@ def read_relations(text: str, kinds: Arithmetic) -> list[Any]:
 def tree_of(text: str) -> ast.expr:
     """Python's tree of an expression, in which names may be keywords, such as class < 4. Raises
     UnreadableError where it is none."""
-    named = WORD.sub(lambda m: chr(ord(m[0][0]) + WIDE) + m[0][1:], text.strip())
     try:
-        return _tree(text.strip())
-    except UnreadableError as error:
-        try:
-            return _tree(named)
-        except UnreadableError:
-            raise error from None
-
-
-def _tree(text: str) -> ast.expr:
-    try:
+        text = WORD.sub(lambda m: chr(ord(m[0][0]) + WIDE) + m[0][1:], text.strip())
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = getattr(error, "msg", None) or f"{error}"
