@@ -291,6 +291,18 @@ def test_no_index_is_written_by_hand(name):
     assert re.findall(r"(?:<<|>>) *\(?[\d\w]+ *\*", plain) == [], "nor a place in a word"
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("rows", [64, 128, 192, 256])
+def test_a_block_has_the_registers_that_its_groups_ask_for(rows, example):
+    given = example.loaded(symbols("M N K"), (rows, 128, 64), 2)
+    text = render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **given)
+    less, more = (int(re.search(rf"setmaxnreg.{way}\S+ (\d+)", text)[1]) for way in ("dec", "inc"))
+    threads = int(re.search(r"__launch_bounds__\((\d+), 1\)", text)[1])
+    at_first = min(240, 65536 // threads // 8 * 8)
+    assert threads == 2 * rows + 128 and less <= at_first <= more <= 240
+    assert 128 * less + 2 * rows * more <= 65536 // threads // 8 * 8 * threads
+
+
 @pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
@@ -299,6 +311,7 @@ def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
     sources += [
         gemm.source("f16", "KK", (128, 128, 64), 6),
         gemm.source("f16", "KK", (192, 128, 64), 4),
+        gemm.source("f16", "KK", (256, 128, 64), 3),
         replace(gemm.OLDER, arch="80"),
     ]
     for built in ways.build_all(sources, tmp_path, 2):

@@ -23,7 +23,7 @@ def layouts(
     together; majors: of A and B, "K" where K is contiguous in memory and "M" where M or N is.
     """
     BM, BN, BK = tile
-    a, b = (Row if major == "K" else Col for major in majors)
+    a, b = ({"K": Row, "M": Col}[major] for major in majors)
     A = TileBy([M // BM, K // BK], [BM, BK]).OrderBy(a(M, K))
     B = TileBy([N // BN, K // BK], [BN, BK]).OrderBy(b(N, K))
     C = TileBy([M // BM, N // BN], [BM // ROWS, BN // WIDTH], [ROWS, WIDTH]).OrderBy(Row(M, N))
