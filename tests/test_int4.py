@@ -12,6 +12,7 @@ import pytest
 from marks import rest_deep
 
 from lego_emit import Packed, Row, bank_conflicts, render
+from lego_emit.errors import TemplateError
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "examples" / "kernels" / "int4_matmul"
@@ -80,6 +81,12 @@ def test_a_tile_size_changes_layouts_alone(example):
     ]
     assert "m16n8k16" in texts[0] and "wgmma" not in texts[0]
     assert "m64n40k16" in texts[1] and "ldmatrix" not in texts[1]
+
+
+@pytest.mark.parametrize("setting", [((16, 224), 3, 4), ((64, 224), 1, 4), ((16, 100), 1, 4)])
+def test_a_tile_that_its_warps_do_not_divide_is_refused(setting, example):
+    with pytest.raises(TemplateError, match="the sizes do not multiply out"):
+        render("{{ plain.size }}", "cuda", **example.given("P N K", *setting))
 
 
 @pytest.mark.parametrize("setting", [((64, 256), 1, 6), ((136, 128), 1, 5)])

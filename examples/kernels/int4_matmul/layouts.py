@@ -29,21 +29,22 @@ def layouts(
     BM, BN = tile
     together = 4 if BM > PIECE else 1  # warps of an instruction
     parts = BN // PIECE // pieces // together  # of all warps, that multiply together
+    count = parts * pieces * together  # pieces of a tile: of less than BN no layout of W is made
     # Weights in global memory: by rows, one a byte, and packed, by themselves, in words and in vectors.
-    plain = TileBy([N // BN, K // GROUP], [BN // PIECE, 1], [PIECE, GROUP]).OrderBy(Row(N, K))
-    fields = Packed(Row(N // BN, K // GROUP, BN // PIECE, 2, 32, 4, 8), 4)
-    words = Row(N // BN, K // GROUP, BN // PIECE, 2, 32, 4)
-    vectors = Row(N // BN, K // GROUP, BN // PIECE, 2, 32)
+    plain = TileBy([N // BN, K // GROUP], [count, 1], [PIECE, GROUP]).OrderBy(Row(N, K))
+    fields = Packed(Row(N // BN, K // GROUP, count, 2, 32, 4, 8), 4)
+    words = Row(N // BN, K // GROUP, count, 2, 32, 4)
+    vectors = Row(N // BN, K // GROUP, count, 2, 32)
     # A scale for each row and group: by rows, and the two of a lane side by side.
-    plain_scales = TileBy([N // BN, K // GROUP], [BN // PIECE, 1], [2, 1], [8, 1]).OrderBy(
+    plain_scales = TileBy([N // BN, K // GROUP], [count, 1], [2, 1], [8, 1]).OrderBy(
         Row(N, K // GROUP)
     )
-    scales = Strided((N // BN, K // GROUP, BN // PIECE, 2, 8), (K // GROUP * BN, BN, PIECE, 1, 2))
+    scales = Strided((N // BN, K // GROUP, count, 2, 8), (K // GROUP * BN, BN, PIECE, 1, 2))
     X = TileBy([P, K // GROUP], [BM, GROUP]).OrderBy(Row(P * BM, K))
-    C = TileBy([P, N // BN], [BM // 8, BN // PIECE], [8, PIECE]).OrderBy(Row(P * BM, N))
+    C = TileBy([P, N // BN], [BM // 8, count], [8, PIECE]).OrderBy(Row(P * BM, N))
     # The same in shared memory, a tile behind the other.
-    shared_w = Row(stages, BN // PIECE, 2, 32)
-    shared_s = Strided((stages, BN // PIECE, 2, 8), (BN, PIECE, 1, 2))
+    shared_w = Row(stages, count, 2, 32)
+    shared_s = Strided((stages, count, 2, 8), (BN, PIECE, 1, 2))
     shared_x = cute.tile_to_shape(
         cute.make_smem_layout_atom("K_SW128", 16), (BM, GROUP, stages), (0, 1, 2)
     )
