@@ -569,3 +569,14 @@ def test_lines_of_many_rows_are_fetched_ahead(fields, hinted):
     text = str(copy(RegP(dims, [1, 0]), Row(*dims), target="c", element=4, name="moved"))
     streamed = text[text.index("if (streams) {") : text.index("moved_fence();")]
     assert ("__builtin_prefetch" in streamed) == hinted
+
+
+@pytest.mark.parametrize(("rows", "hinted"), [(500, False), (1500, True)])
+def test_short_rows_of_a_large_copy_are_fetched_ahead(rows, hinted):
+    pair = Row(rows, 45, 57), RegP((rows, 45, 57), [2, 1, 0])
+    text = str(copy(*pair, target="c", element=4, name="moved"))
+    direct = text[text.index("} else {", text.index("if (streams)")) :]
+    assert ("__builtin_prefetch" in direct) == hinted
+    x = np.arange(rows * 45 * 57, dtype=np.uint32)
+    found = copy(*pair, target="c", element=4).run(x)
+    assert np.array_equal(found, x.reshape(rows, 45, 57).T.reshape(-1))

@@ -46,6 +46,9 @@ from .values import node_of
 PAGE, WAYS = 4096, 8
 SOME = 512  # bytes that lines of a tile lie a multiple of apart, where a quarter of the sets or fewer are theirs
 LARGE_SIZE = 2**16  # a symbol, where strides are compared
+BEYOND = (
+    2**23
+)  # bytes of a copy whose lines come from beyond the caches, where nothing fetches them ahead
 FOLLOWED = 16  # rows that a cache's prefetchers follow at once
 SHORT = 4 * LINE  # bytes of digits that tiles take whole
 MOST_BUFFERED = 2**14  # bytes of a tile, which leave room in the first cache
@@ -97,6 +100,8 @@ class BoxNest(Tiles):
             inner = (When(_all(fits), _nested(full, moved), inner),)
         if mover.kernel is not None and apart and not around:
             inner = (*self._fetched(apart, names), *inner)
+        elif mover.kernel is not None and self._has_short_rows and len(around) == 1:
+            inner = (*self._rows_ahead(tile, names), *inner)
         order = self._by_source(around)
         if mover.kernel is not None and self._has_few_sets:
             order = order[::-1]
@@ -130,13 +135,56 @@ class BoxNest(Tiles):
         ):
             return [d.n if size else 0 for d, size in zip(self.digits, self.tile, strict=True)]
         found = [*self.tile]
-        if self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
+        if mover.kernel is not None and self._has_short_rows:
+            k = self.chains[0][-1].digit
+            found[k] = max(found[k], self._known(k))
+        elif self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
             k = self.chains[0][-1].digit
             n, size = self.digits[k].n, found[k]
             if not self._is_whole(k, size):
                 divides = isinstance(n, int) and n % size == 0 and n % (2 * size)
                 found[k] *= 1 if divides else 2
         return found
+
+    def _known(self, k: int) -> int:
+        """The extent of a digit that is known, else 0."""
+        n = self.digits[k].n
+        return n if isinstance(n, int) else 0
+
+    @cached_property
+    def _has_short_rows(self) -> bool:
+        """Whether tiles of a copy that caches have no room for read short rows with gaps between them, and write lines of
+        a long digit: no prefetcher foresees either."""
+        if self.total is None or self.total.op != "const" or self.total.value < BEYOND:
+            return False
+        if not self.abilities.fetches or not all(self.chains):
+            return False
+        k, along = (side[-1].digit for side in self.chains)
+        n, many = self._known(k), self._known(along)
+        is_short = len(self.chains[0]) == 1 and 0 < n * self.bytes <= SHORT < many * self.bytes
+        return is_short and self.digits[along].a != n
+
+    def _rows_ahead(
+        self, tile: Sequence[int], names: Sequence[str | None]
+    ) -> tuple[Statement, ...]:
+        """Hints for the lines that the next tile of such rows writes and reads."""
+        k, along = (side[-1].digit for side in self.chains)
+        following, size = self.names.fresh("next"), tile[along]
+        after, last = plus(var(self.outer[along]), size), plus(self.n[along], -size)
+        found: list[Statement] = [
+            Let(following, made("select", made("lt", after, last), after, last))
+        ]
+        loops = {k: self.n[k], along: const(size)}
+        own = [self.inner[d] if d in loops else name for d, name in enumerate(names)]
+        pairs = (DESTINATION, self.b, (k, along)), (SOURCE, self.a, (along, k))
+        for array, (side, strides, (row, line)) in zip((1, 0), pairs, strict=True):
+            at = linear(self._at(own)[array], [(strides[along], following)])
+            nest = [
+                Loop(self.inner[row], loops[row], ()),
+                Loop(self.inner[line], loops[line], (), LINE // self.bytes),
+            ]
+            found += _nested(nest, (Fetch(Ref(side, at)),))
+        return tuple(found)
 
     @property
     def _has_few_sets(self) -> bool:
