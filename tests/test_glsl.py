@@ -4,8 +4,10 @@ remainders of negative numbers, names."""
 import os
 import re
 import shutil
+import subprocess
 from dataclasses import replace
 from math import isqrt
+from pathlib import Path
 
 import index_functions
 import numpy as np
@@ -22,6 +24,7 @@ from lego_emit.targets.glsl import GlslTarget, VulkanGlslTarget
 
 pytestmark = pytest.mark.slow
 
+ROOT = Path(__file__).parent.parent
 LEAST, MOST = -(2**31), 2**31 - 1
 
 
@@ -57,6 +60,20 @@ def test_every_golden_case_becomes_spirv(validator, cases, tmp_path):
     assert 1 < len(compiled) < len(units) / 4  # many units in one shader
     for spirv in compiled:
         assert spirv.read_bytes()[:4] == b"\x03\x02\x23\x07"
+
+
+def test_index_functions_compile_as_webgl_has_them(validator, tmp_path):
+    """GLSL ES 3.00: every committed text but copies, which are compute shaders."""
+    head = "#version 300 es\nprecision highp int;\nprecision highp float;\n"
+    texts = [*ROOT.glob("golden/**/*.glsl"), *ROOT.glob("tests/**/*.glsl")]
+    texts = [path for path in texts if path.parents[1].name != "copies"]
+    assert len(texts) > 140
+    for n, path in enumerate(texts):
+        text = f"{head}{path.read_text()}\nvoid main() {{}}\n"
+        (tmp_path / f"{n}.frag").write_text(text)
+    shaders = sorted(tmp_path.glob("*.frag"))
+    done = subprocess.run([validator, *shaders], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.deep

@@ -174,7 +174,7 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     named = dict.fromkeys([*unit.parts.values(), unit.subject, *moved])
     names = ", ".join(filter(None, named))
     again = [f"Source: {unit.file}:{names}", AGAIN]
-    if Path(unit.file).is_absolute():  # of CMake: a head names no folder of a machine, nor a command not run
+    if Path(unit.file).is_absolute():  # as CMake has it: a head names no folder of a machine
         again = [f"Source: {Path(unit.file).name}:{names}"]
     parts = {own: subject(defined, name, file) for own, name in unit.parts.items()}
     given = parts or (subject(defined, unit.subject, file) if unit.subject else None)
