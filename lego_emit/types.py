@@ -20,8 +20,26 @@ A struct can be a type that a code base has already, by types= of generate(): se
 I8, I16, I32, I64, U8, U16, U32, U64, Size (an unsigned integer as wide as a pointer), SSize (one with a sign) and Bool declare one
 integer, as a parameter, a field or a result. Values are converted from and to the index type.
 
+    >>> import re
+    >>> from lego_emit.types import I8, I16, I32, I64, U8, U16, U32, U64, Bool, Size, SSize, Static
+    >>> def declared(kind):
+    ...     def same(i: kind):
+    ...         return i
+    ...     return re.search(r"same\\((.*) i\\)", lego_emit.generate(same, "c", ranges={"i": (0, 1)}).source)[1]
+    >>> [declared(kind) for kind in (I8, I16, I32, I64)]
+    ['int8_t', 'int16_t', 'int32_t', 'int64_t']
+    >>> [declared(kind) for kind in (U8, U16, U32, U64)]
+    ['uint8_t', 'uint16_t', 'uint32_t', 'uint64_t']
+    >>> [declared(kind) for kind in (Size, SSize, Bool)]
+    ['size_t', 'ptrdiff_t', 'bool']
+
 `Static[int]`, or `Static[I32]`, is a size that is known when the emitted text is compiled: a template
 parameter, a macro or a constant, as the language has it.
+
+    >>> def position(width: Static[I32], x: I32, y: I32) -> I32:
+    ...     return y * width + x
+    >>> "template <std::int32_t width>" in lego_emit.generate(position, "cpp").source
+    True
 """
 
 from __future__ import annotations

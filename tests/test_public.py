@@ -242,6 +242,14 @@ def examples():
             yield name, module, module is not types and callable(getattr(module, name))
 
 
+def test_an_example_shows_each_type():
+    shown = doctest.DocTestParser().get_examples(types.__doc__)
+    shown += doctest.DocTestParser().get_examples(types.Array.__doc__)
+    shown += doctest.DocTestParser().get_examples(types.NativeType.__doc__)
+    words = {word for example in shown for word in re.findall(r"\w+", example.source)}
+    assert not set(types.__all__) - words
+
+
 @pytest.mark.parametrize("name, module, needed", [*examples()])
 @pytest.mark.quick(4)
 def test_the_example_of_a_name_holds(name, module, needed, monkeypatch):
