@@ -574,8 +574,8 @@ class Names(Kernel):
             if function.outputs[1:]:
                 raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
             formulas = tuple((name, node) for _, node in function.formulas)
-            outputs = ((name, function.outputs[0][1]),)
-            function = replace(function, outputs=outputs, formulas=formulas)
+            named = ((name, function.outputs[0][1]),)
+            function = replace(function, outputs=named, formulas=formulas)
         used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
         return replace(program, functions=(function,)), names
