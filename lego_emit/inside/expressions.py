@@ -6,10 +6,12 @@ import ast
 import builtins
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..arith.expr import Expr
 from ..emit.emit import emit
 from ..emit.kernel_language import KernelLanguage
 from ..errors import LegoError, did_you_mean
@@ -20,6 +22,7 @@ from ..kernels.slices import Axis
 from ..kernels.spelling import Kernel, NoExpression
 from ..kernels.texts import MARKED
 from ..kernels.values import Several, Value
+from ..trace.follow import go_on
 from .flow import Either, Gone, Known, any_of, own_names_within
 from .layouts import METHODS, Layouts
 from .outer import MISSING, comes_from, is_ours
@@ -58,6 +61,25 @@ class _Names(Kernel):
     def noted(self, value: Value) -> str:
         """Nothing: no name is to be looked for in a text."""
         return ""
+
+    @contextmanager
+    def under(self, tests: Iterable[Value]) -> Iterator[None]:
+        """While the block runs, conditions of indices hold, which is no assumption."""
+        before = self.assume, self.asked
+        self.asked = [c for test in tests for c in self._conditions(test)]
+        self.assume = [*self.assume, *self.asked]
+        try:
+            yield
+        finally:
+            self.assume, self.asked = before
+
+    def _conditions(self, test: Value) -> list[Any]:
+        """What holds where a condition of indices does; nothing where that is always."""
+        layouts = tuple(test.layouts)
+        names = test.names.union(*map(sizes_of, layouts))
+        known = self._known(layouts, self._said(names))
+        _, found = go_on(known, lambda _: None, lambda _: Expr.of(test.make()))
+        return [] if found.single is None else [found.single.args[0]]
 
     def expression(self, value: Value) -> str:
         """As a kernel's, where what holds wherever it is used is known."""

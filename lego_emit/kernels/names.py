@@ -52,6 +52,7 @@ class Names(Kernel):
     """
 
     arch: str | None = None
+    asked: Sequence[Any] = ()  # conditions that the kernel asks where a value is used
 
     def __init__(
         self,
@@ -84,7 +85,6 @@ class Names(Kernel):
             set()
         )  # names in the templates' texts, of a language without expressions
         self.counted: Mapping[str, frozenset[str]] = {}  # by place, what the innermost loop counts
-        self._asked: list[Any] = []  # conditions that the kernel asks where a value is used
         self._notes: list[Note] = []  # of what was printed
         self._unprinted: dict[str, str] = {}  # texts that were not, and their places
         self._programs: dict[Any, tuple[Program, set[str]]] = {}
@@ -468,25 +468,6 @@ class Names(Kernel):
                 return program
             names |= more  # of a function that brings names of its own
 
-    @contextmanager
-    def under(self, tests: Iterable[Value]) -> Iterator[None]:
-        """While the block runs, conditions of indices hold, which is no assumption."""
-        before = self.assume, self._asked
-        self._asked = [c for test in tests for c in self._conditions(test)]
-        self.assume = [*self.assume, *self._asked]
-        try:
-            yield
-        finally:
-            self.assume, self._asked = before
-
-    def _conditions(self, test: Value) -> list[Any]:
-        """What holds where a condition of indices does; nothing where that is always."""
-        layouts = tuple(test.layouts)
-        names = test.names.union(*map(sizes_of, layouts))
-        known = self._known(layouts, self._said(names))
-        _, found = go_on(known, lambda _: None, lambda _: Expr.of(test.make()))
-        return [] if found.single is None else [found.single.args[0]]
-
     def _said(self, names: set[str]) -> Stated:
         """All that is said of these names, which those that are named with them are added to."""
         assume = [(a, names_of(a)) for a in (*self.assume, *self._promises.values())]
@@ -555,7 +536,7 @@ class Names(Kernel):
             made.definition = Parted(whole, parts[1])
         program = lowered_program(subject, self.printer, dialect, said.assume)
         (function,) = program.functions
-        asked = {node for one in self._asked for node in stated(one, trace)}
+        asked = {node for one in self.asked for node in stated(one, trace)}
         function = replace(function, assumed=tuple(c for c in function.assumed if c not in asked))
         names = {param.name for param in function.params}
         for param in function.params:
