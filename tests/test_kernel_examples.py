@@ -237,6 +237,36 @@ def test_shared_memory_has_no_bank_conflicts():
                 assert cost.is_free and cost.widths == (2 * places.dims[1],), (tile, part)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("tile", "stages", "group"),
+    rest_deep([((64, 128, 32), 4, 1), ((32, 128, 64), 2, 3), ((64, 256, 32), 3, 8)]),
+)
+def test_a_tile_of_another_size_changes_layouts_alone(tile, stages, group, harness, need, tmp_path):
+    need("g++", "apt-get install g++")
+    folder = KERNELS / "tensor_core_matmul"
+    text = (folder / "layouts.py").read_text()
+    for before, after in [
+        ("BM, BN, BK = 128, 128, 32", f"BM, BN, BK = {', '.join(map(str, tile))}"),
+        ("STAGES, GROUP = 3, 8", f"STAGES, GROUP = {stages}, {group}"),
+    ]:
+        assert before in text
+        text = text.replace(before, after)
+    (tmp_path / "layouts.py").write_text(text)
+    with user_file(str(file := tmp_path / "layouts.py")) as defined:
+        given = {one: subject(defined, one, str(file)) for one in subjects(defined)}
+        made = str(render(folder / "kernel.cu.j2", **given))
+    M, N, K = 2 * tile[0], 3 * tile[1], 3 * tile[2]
+    random = np.random.default_rng(3)
+    a, b = (random.standard_normal((n, K)).astype(np.float16) for n in (M, N))
+    c = np.full((M, N), np.nan, np.float16)
+    host = harness.Host(made, folder, tmp_path)
+    host.launch("matmul", (3, 2), (128,), a, b, c, np.int32(M), np.int32(N), np.int32(K))
+    wanted = a.astype(np.float64) @ b.astype(np.float64).T
+    eps = float(np.finfo(np.float16).eps)
+    assert harness.Found.of("matmul", "", c, wanted, eps).is_right
+
+
 # -- what a user writes --------------------------------------------------------------------------
 
 

@@ -40,11 +40,12 @@ made_c = mma.thrfrg("c", tile_mn)(None, (every, every))
 taken_c = vectors_c.tidfrg(tile_mn)(every, every)
 
 # Of an instruction to a register, 32 bits wide: as ldmatrix fills them, as mma takes them.
-filled_a = cute.recast(matrices_a.retile(cute.layout("(8,4,1)")), 16, 32)
-filled_b = cute.recast(matrices_b.retile(cute.layout("(4,8,1)")), 16, 32)
-held_a = cute.recast("(8,4,1)", 16, 32)
-held_b = cute.recast("(4,8,1)", 16, 32)
-held_c = cute.layout("(2,2,4,8)")
+MM, NN = BM // 32, BN // 16  # instructions of a warp
+part_a, part_b = cute.layout(f"(8,{MM},1)"), cute.layout(f"(4,{NN},1)")
+filled_a = cute.recast(matrices_a.retile(part_a), 16, 32)
+filled_b = cute.recast(matrices_b.retile(part_b), 16, 32)
+held_a, held_b = (cute.recast(part, 16, 32) for part in (part_a, part_b))
+held_c = cute.layout(f"(2,2,{MM},{NN})")
 
 
 def access(part, shape):
