@@ -283,8 +283,8 @@ def _field_of_ranges() -> Any:
     return option(
         None,
         """Ranges of parameters, half-open, as {"i": (0, "M")} for 0 <= i < M. Numbers, text, SymPy
-        expressions or our symbols, None for an open end. What ends a range from 0 on is a size: at
-        least 1. That of an array is one of each element.""",
+        expressions or our symbols, None for an open end. The end of a range from 0 on is a size: at
+        least 1. The range of an array bounds each of its elements.""",
         check=_ranges, beside=True,
     )  # fmt: skip
 
@@ -295,9 +295,9 @@ def _field_of_index_type() -> Any:
         """auto, int32, int64, uint32 or uint64; size_t (C's languages), usize (Rust), integer
         (Fortran), index (MLIR); several as auto,int32. auto takes 32 bits where every intermediate value provably
         fits, else 64; what a size without a bound leaves open becomes a precondition in `assumptions`.
-        Python's integers have no bound: there auto is int. None is auto, but in CUDA C, HIP, OpenCL C,
-        Metal and Triton 32 bits with that precondition; 64 only where ranges, sizes or declared types
-        exceed 32. A list such as ["auto", "int32"] gives each function in each type where they differ:
+        Python's integers have no bound: there auto is int. The default, None, is auto; in CUDA C, HIP,
+        OpenCL C, Metal and Triton it is 32 bits with that precondition, and 64 only where ranges, sizes
+        or declared types exceed 32. A list such as ["auto", "int32"] gives each function in each type where they differ:
         NAME, and NAME_i32 beside it, with 32 bits as a precondition.""",
         ("Types",), check=_index_types, beside=True,
     )  # fmt: skip
@@ -335,8 +335,8 @@ class Options(_Checked):
     sizes: Mapping[str, Any] | None = option(
         None,
         """Fix sizes, as M=6,N=8. In Python {"M": 6}: parameters that are numbers in the text; of a struct
-        or an array member by member, {"size.x": 4}, or whole, {"size": Coord(4, 5)}. Of a static size,
-        `Static[int]`, the number stays a default.""",
+        or an array member by member, {"size.x": 4}, or whole, {"size": Coord(4, 5)}. The number
+        of a static size, `Static[int]`, is its default.""",
         ("Sizes",), check=_sizes, flags=("--size", "-s"),
     )  # fmt: skip
     assume: Sequence[Any] = _field_of_assume()
@@ -528,15 +528,15 @@ class Options(_Checked):
         """Assert the ranges of the arguments and the preconditions, in debug builds. By assert (C, C++,
         CUDA C, HIP, Python, NumPy), debug_assert! (Rust), @assert (Julia), a RangeError unless NODE_ENV
         is production (JavaScript), an error stop where LEGO_CHECKS is defined (Fortran, which takes -cpp
-        then). Release builds have nothing of it: -DNDEBUG, python -O, rustc -O. What the index type
-        cannot compute without an overflow is not asserted.""",
+        then). Release builds (-DNDEBUG, python -O, rustc -O) leave them out. A condition that the
+        index type cannot compute without an overflow is not asserted.""",
         ("Flag",), check=_flag,
     )  # fmt: skip
     bmi2: bool = option(
         False,
         """Move bits by pdep and pext of x86 where that is shorter and the compiler may use them
         (-mbmi2, -C target-cpu=native), in C, C++ and Rust; elsewhere, and in constant expressions, the
-        usual shifts and masks stand. In Rust such a function is no const fn, and has an unsafe block.""",
+        usual shifts and masks stand. In Rust such a function is not const, and has an unsafe block.""",
         ("Flag",), check=_flag,
     )  # fmt: skip
     affine: bool = option(
@@ -579,8 +579,8 @@ class RenderOptions(_Checked):
     )  # fmt: skip
     arch: str | None = option(
         None,
-        """The GPU that the kernel is for, as "sm_90a": what a template asks for and that GPU lacks is an
-        error. None refuses nothing.""",
+        """The GPU that the kernel is for, as "sm_90a": it is an error if a template asks for what that GPU
+        lacks. By default nothing is refused.""",
         ("Text", "sm_90a", "TEXT"), check=_arch,
     )  # fmt: skip
     sandboxed: bool = option(
