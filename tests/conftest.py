@@ -108,6 +108,14 @@ def toolchain(request):
     return _found(request.param)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory):
+    """What jit keeps on disk is this session's: a test may change what another run takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LEGO_EMIT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture
 def triton():
     """Triton's toolchain; where it is missing the test is skipped, and fails under CI."""

@@ -103,13 +103,15 @@ CASES = {
     ),
     "20: rewriting ahead of time, and how long it takes": (
         "test_rewrite: test_a_stale_output_is_found",
+        "test_inside_kept: test_a_second_time_nothing_is_lowered",
+        "test_inside_kept: test_another_process_reads_the_same",
     ),
 }
 
 OPEN = {
     "17": "the peak of memory is not measured",
     "19": "NumPy's rows with a pitch take 1.44 times as long as an assignment, and 1.3 is the most",
-    "20": "rewritten functions are not kept between runs",
+    "20": "a second run takes 23 ms of a processor a kernel, 0.21 s for nine, and 0.1 s is the most",
 }
 
 

@@ -11,12 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..algebra.block import Block
 from ..arith.expr import Expr
 from ..emit.emit import emit
 from ..emit.kernel_language import KernelLanguage
 from ..errors import LegoError, did_you_mean
 from ..ir.program import Program
-from ..kernels.names import fresh
+from ..kernels.names import Stated, fresh
 from ..kernels.placed import Placed, placed, sizes_of
 from ..kernels.slices import Axis
 from ..kernels.spelling import Kernel, NoExpression
@@ -24,6 +25,7 @@ from ..kernels.texts import MARKED
 from ..kernels.values import Several, Value
 from ..trace.follow import go_on
 from .flow import Either, Gone, Known, any_of, own_names_within
+from .kept import Unknown, kept
 from .layouts import METHODS, Layouts
 from .outer import MISSING, comes_from, is_ours
 from .source import Source
@@ -85,6 +87,28 @@ class _Names(Kernel):
         """As a kernel's, where what holds wherever it is used is known."""
         with self.under(value.tests):
             return super().expression(value)
+
+    def _lowered(
+        self,
+        values: Mapping[str, Value],
+        layouts: tuple[Block, ...],
+        said: Stated,
+        *more: Any,
+    ) -> tuple[Program, frozenset[str]]:
+        """As of any kernel, or what another run has lowered."""
+
+        def parts() -> Any:
+            wide, counted, index_type = more
+            if self._bindings or counted or any(value.steps for value in values.values()):
+                raise Unknown  # of a step it is noted what it is
+            named = {n: (type(v), v.said, v.rests_on) for n, v in values.items()}
+            types = [f"{self.types[n]} {self.types[n].ends}" for n in said.names]
+            texts = [(self._texts.get(n), self._blocks.get(n)) for n in said.names]
+            own = type(self.printer), str(self.index_type), self.typed, wide, str(index_type)
+            known = said.names, said.assume, said.ranges, self.asked
+            return named, layouts, known, types, texts, own
+
+        return kept(parts, lambda: super(_Names, self)._lowered(values, layouts, said, *more))
 
     def function(self, name: str, values: Sequence[Value]) -> tuple[str, Program]:
         """(a call of a function of this name, the function, which returns the values)."""

@@ -450,7 +450,15 @@ class Names(Kernel):
         for value in values.values():
             for name in value.made_of:
                 self._check_scope(name.said, value.said, name)
-        what = tuple((n, type(value), value.said, value.rests_on) for n, value in values.items())
+        what = tuple(
+            (
+                name,
+                type(value),
+                value.said,
+                *(x if isinstance(x, str) else id(x) for x in value.rests_on),
+            )
+            for name, value in values.items()
+        )
         layouts = tuple(dict.fromkeys(x for value in values.values() for x in value.layouts))
         names = set[str]().union(*(value.names for value in values.values()))
         names.update(name for layout in layouts for name in sizes_of(layout))
@@ -510,6 +518,41 @@ class Names(Kernel):
     ) -> tuple[Program, set[str]]:
         """(the program, all of its names). wide: whether a name is declared as more than the usual int,
         which alone keeps values from being computed in that."""
+        program, narrowed = self._lowered(values, layouts, said, wide, counted, index_type)
+        (function,) = program.functions
+        names = {param.name for param in function.params}
+        for param in function.params:
+            self.types.setdefault(param.name, self._usual)  # a layout's own size
+            if param.name in narrowed and param.name not in self._texts:
+                self.assumptions[param.range_text] = None
+            if param.name in self._texts and param.name not in self.ranges and param.range_text:
+                text = self._texts[param.name]
+                self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
+        for text in function.assumptions:
+            text = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", text)
+            text = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), text)
+            self.assumptions[text] = None
+        if len(values) == 1 and not counted:
+            ((name, value),) = values.items()
+            if function.outputs[1:]:
+                raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
+            formulas = tuple((name, node) for _, node in function.formulas)
+            named = ((name, function.outputs[0][1]),)
+            function = replace(function, outputs=named, formulas=formulas)
+        used = {str(node.value) for node in function.nodes() if node.op == "var"}
+        function = replace(function, params=tuple(p for p in function.params if p.name in used))
+        return replace(program, functions=(function,)), names
+
+    def _lowered(
+        self,
+        values: Mapping[str, Value],
+        layouts: tuple[Block, ...],
+        said: Stated,
+        wide: bool,
+        counted: frozenset[str],
+        index_type: IndexType | None,
+    ) -> tuple[Program, frozenset[str]]:
+        """(the program, the names whose ranges the layouts have narrowed)."""
 
         def outputs(_: Trace) -> Any:
             found = {name: value.make() for name, value in values.items()}
@@ -538,28 +581,7 @@ class Names(Kernel):
         (function,) = program.functions
         asked = {node for one in self.asked for node in stated(one, trace)}
         function = replace(function, assumed=tuple(c for c in function.assumed if c not in asked))
-        names = {param.name for param in function.params}
-        for param in function.params:
-            self.types.setdefault(param.name, self._usual)  # a layout's own size
-            if param.name in trace.narrowed and param.name not in self._texts:
-                self.assumptions[param.range_text] = None
-            if param.name in self._texts and param.name not in self.ranges and param.range_text:
-                text = self._texts[param.name]
-                self.assumptions[param.range_text.replace(param.name, f"({text})")] = None
-        for text in function.assumptions:
-            text = OPAQUE.sub(lambda m: f"({self._texts.get(m[0], m[0])})", text)
-            text = BLOCK.sub(lambda m: self._blocks.get(m[0], m[0]), text)
-            self.assumptions[text] = None
-        if len(values) == 1 and not counted:
-            ((name, value),) = values.items()
-            if function.outputs[1:]:
-                raise TemplateError(f"{value.said} has {len(function.outputs)} values: give one")
-            formulas = tuple((name, node) for _, node in function.formulas)
-            named = ((name, function.outputs[0][1]),)
-            function = replace(function, outputs=named, formulas=formulas)
-        used = {str(node.value) for node in function.nodes() if node.op == "var"}
-        function = replace(function, params=tuple(p for p in function.params if p.name in used))
-        return replace(program, functions=(function,)), names
+        return replace(program, functions=(function,)), frozenset(trace.narrowed)
 
 
 @dataclass

@@ -85,12 +85,12 @@ class Value:
         self.names = {*names}.union(*(value.names for value in of))
         self.layouts = dict.fromkeys(x for value in of for x in value.layouts)
         self.layouts |= dict.fromkeys(layouts)
-        self.rests_on = (*(x for value in of for x in value.rests_on), *map(id, layouts))
+        self.rests_on = (*(x for value in of for x in value.rests_on), *layouts)
         self.holed = dict.fromkeys(x for value in of for x in value.holed)
 
     tests: tuple[Value, ...] = ()  # conditions of indices that hold where it is used
     made_of: dict[Name, None]  # the declared names in it
-    rests_on: tuple[int, ...]  # its layouts and numbers, which what is said of it names, in order
+    rests_on: tuple[Block | str, ...]  # the layouts and the numbers that what is said of it names
     holed: dict[str, None]  # the sizes in it of layouts that have more positions
 
     def __str__(self) -> str:
@@ -222,7 +222,7 @@ class Number(Value):
 
     def __init__(self, kernel: Kernel, number: int, said: str):
         super().__init__(kernel, lambda: number, said)
-        self._number, self.rests_on = number, (number,)
+        self._number, self.rests_on = number, (str(number),)
 
     def __index__(self) -> int:
         return self._number

@@ -1,0 +1,164 @@
+"""What was lowered for kernels, kept on disk by all that it follows from."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import functools
+import hashlib
+import os
+import pickle
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ..algebra.block import Block
+from ..arith.expr import Cond, Expr
+from ..errors import LegoError
+from ..files import write_if_changed
+from ..table_lookup import Entries
+from .made import cache_folder
+
+PURE = "abs bool divmod enumerate int len list max min pow range reversed sum tuple zip".split()
+DIGEST = 32
+T = TypeVar("T")
+
+
+class Unknown(Exception):
+    """A value of which it is not known whether another run has the same."""
+
+
+def kept(parts: Callable[[], Any], make: Callable[[], T]) -> T:
+    """What make() gives, or what it gave in another run for the same parts; parts that no text tells apart are made
+    each time."""
+    try:
+        path = cache_folder() / "lowered" / _key(parts())
+        if not _is_ours(path.parent):
+            return make()
+    except (Unknown, OSError):
+        return make()
+    try:
+        content = path.read_bytes()
+        if hashlib.sha256(content[DIGEST:]).digest() == content[:DIGEST]:
+            return pickle.loads(content[DIGEST:])
+    except Exception:  # nothing is there, or what another Python has written
+        pass
+    made = make()
+    try:
+        content = pickle.dumps(made)
+        write_if_changed(path, hashlib.sha256(content).digest() + content)
+    except (LegoError, OSError, pickle.PicklingError, TypeError, AttributeError):
+        pass  # a folder that takes no files
+    return made
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether nobody else writes into a folder, from which a run loads what it executes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if os.name == "nt":
+        return True
+    found = folder.stat()
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _key(parts: Any) -> str:
+    text = repr((_version(), _told(parts, ())))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@functools.cache
+def _version() -> tuple[Any, ...]:
+    """The Python that runs, and the text of lego_emit."""
+    found = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for folder, names, files in os.walk(root, followlinks=True):
+        names[:] = sorted({*names} - {"targets", "__pycache__"})  # of which none is asked here
+        for name in sorted(files):
+            if name.endswith(".py"):
+                content = (Path(folder) / name).read_bytes()
+                found.update(f"{name} {len(content)} ".encode() + content)
+    return sys.version_info[:3], found.hexdigest()
+
+
+def _told(value: Any, around: tuple[Any, ...]) -> Any:
+    """A value as plain ones, the same in each run and another one for any other value. around: the functions that it
+    is a part of.
+
+    Raises Unknown where there is none.
+    """
+    if value is None or type(value) in (int, str, bool, bytes):
+        return value
+    if isinstance(value, tuple | list):
+        return type(value).__name__, *(_told(v, around) for v in value)
+    if isinstance(value, dict):
+        return "dict", *((_told(k, around), _told(v, around)) for k, v in value.items())
+    if isinstance(value, Block):
+        return _named(type(value)), repr(value), _told(value._value(), around)
+    if isinstance(value, Expr | Cond | Entries):
+        return type(value).__name__, value.key
+    if isinstance(value, functools.partial):
+        parts = value.func, value.args, value.keywords
+        return "partial", *(_told(part, around) for part in parts)
+    if isinstance(value, types.FunctionType) and _found(value) is not value:
+        return _function(value, around)
+    if isinstance(value, types.CodeType):
+        return _code(value)
+    return _named(value)
+
+
+def _named(value: Any) -> tuple[str, str]:
+    """Something of lego_emit's by its name, which the version says the text of."""
+    if _found(value) is not value:
+        raise Unknown
+    return value.__module__, value.__qualname__
+
+
+def _found(value: Any) -> Any:
+    """What lego_emit has by the name of a value."""
+    module, name = str(getattr(value, "__module__", "")), getattr(value, "__qualname__", "")
+    found: Any = sys.modules.get(module) if module.partition(".")[0] == "lego_emit" else None
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def _function(function: types.FunctionType, around: tuple[Any, ...]) -> Any:
+    """A function: its code, and all that it reads."""
+    if function in around:
+        return "again", around.index(function)
+    around, space, read = (*around, function), function.__globals__, dict[str, Any]()
+    codes = [function.__code__]
+    for code in codes:
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    for code in codes:
+        if any("IMPORT" in i.opname for i in dis.get_instructions(code)):
+            raise Unknown
+        for name in code.co_names:
+            if name in space and not isinstance(space[name], types.ModuleType):
+                read[name] = _told(space[name], around)
+            elif name in space and space[name].__name__.partition(".")[0] != "lego_emit":
+                raise Unknown
+            elif name not in space and hasattr(builtins, name) and name not in PURE:
+                raise Unknown
+    try:
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+    except ValueError:  # nothing is bound yet
+        raise Unknown from None
+    parts = (function.__code__, cells, function.__defaults__, function.__kwdefaults__)
+    return "function", *(_told(part, around) for part in parts), (*sorted(read.items()),)
+
+
+def _code(code: types.CodeType) -> Any:
+    texts = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    consts = (_told(c, ()) for c in code.co_consts)
+    return (
+        "code",
+        code.co_code,
+        code.co_exceptiontable,
+        texts,
+        code.co_argcount,
+        code.co_flags,
+        *consts,
+    )
