@@ -16,6 +16,7 @@ from ..arith.expr import Expr
 from ..emit.emit import emit
 from ..emit.kernel_language import KernelLanguage
 from ..errors import LegoError, did_you_mean
+from ..ir.index_types import IndexType
 from ..ir.program import Program
 from ..kernels.names import Stated, fresh
 from ..kernels.placed import Placed, placed, sizes_of
@@ -93,12 +94,13 @@ class _Names(Kernel):
         values: Mapping[str, Value],
         layouts: tuple[Block, ...],
         said: Stated,
-        *more: Any,
+        wide: bool,
+        counted: frozenset[str],
+        index_type: IndexType | None,
     ) -> tuple[Program, frozenset[str]]:
         """As of any kernel, or what another run has lowered."""
 
         def parts() -> Any:
-            wide, counted, index_type = more
             if self._bindings or counted or any(value.steps for value in values.values()):
                 raise Unknown  # of a step it is noted what it is
             named = {n: (type(v), v.said, v.rests_on) for n, v in values.items()}
@@ -108,7 +110,8 @@ class _Names(Kernel):
             known = said.names, said.assume, said.ranges, self.asked
             return named, layouts, known, types, texts, own
 
-        return kept(parts, lambda: super(_Names, self)._lowered(values, layouts, said, *more))
+        more = said, wide, counted, index_type
+        return kept(parts, lambda: super(_Names, self)._lowered(values, layouts, *more))
 
     def function(self, name: str, values: Sequence[Value]) -> tuple[str, Program]:
         """(a call of a function of this name, the function, which returns the values)."""
