@@ -28,3 +28,5 @@ class NumpyKernels(PythonKernels):
 
     name = target = "numpy"
     aliases = {"np": "numpy"}
+    package = "numpy"
+    pure = ("arange", "minimum", "maximum", "where", "abs")

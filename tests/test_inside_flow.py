@@ -376,3 +376,33 @@ def test_what_functions_read_is_watched(kernel, change):
     finally:
         change(6)
     assert made(4, 2, 3) == 15
+
+
+@pytest.mark.parametrize(
+    ("index", "value"),
+    [
+        ("rows[:], :", [[8, 9], [10, 11], [12, 13]]),
+        ("rows[:, None], :", [[8, 9], [10, 11], [12, 13]]),
+        ("rows, 1", [9, 11, 13]),
+        ("np.arange(2), p", [1, 3]),
+        ("one, :", [14, 15]),
+        ("rows, :", None),
+        ("rows + 1, :2", None),
+        ("np.arange(2), :", None),
+        ("rows[:], rows", None),
+    ],
+)
+def test_arrays_beside_an_axis(index, value, tmp_path):
+    """An array of one axis beside ':' would lie along it: a diagonal where the sizes are the same."""
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import numpy as np\nfrom lego_emit import Row, jit\ndef kernel(p, N):\n    L = Row(9, N)\n"
+        f"    rows = 2 * p + 2 + np.arange(3)\n    one = np.arange(3)\n    one = 7\n    return L[{index}]\n"
+    )
+    space = {"__name__": "own"}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    if value is None:
+        with pytest.raises(KernelError, match=r"line 8, column \d+: .* is an array, whose axis"):
+            jit(space["kernel"], target="numpy")
+    else:
+        assert jit(space["kernel"], target="numpy")(1, 2).tolist() == value

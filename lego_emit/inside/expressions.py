@@ -150,6 +150,7 @@ class Expressions(Layouts):
         super().__init__(source, language)
         self.edits: list[tuple[int, int, str]] = []
         self.helpers: dict[str, str] = {}  # functions beside the kernel, and their modules' texts
+        self.vectors: set[str] = set()  # names of arrays that have an axis
         self.plain: dict[str, int] = {}  # names that are given other values than layouts, and where
         self.kernel = _Names(
             language.printer(),
@@ -179,6 +180,7 @@ class Expressions(Layouts):
 
     def _moved_on(self, name: str, node: ast.AST) -> None:
         self.bound.add(name)
+        self.vectors.discard(name)
         self.layouts.forget(name, f"is assigned again in line {self.source.line(node)}")
         self.kernel.sizes.discard(name)
         self._declare(name, node)
@@ -344,6 +346,16 @@ class Expressions(Layouts):
     def _asked(
         self, node: ast.expr, layout: Any, base: ast.expr, method: str, parts: Sequence[ast.expr]
     ) -> Any:
+        if any(map(self._is_slice, parts)):
+            for part in filter(self._is_vector, parts):
+                said = self.source.said(part)
+                way = (
+                    f"write {said}[:]" if isinstance(part, ast.Name) else "give it a name, rows[:]"
+                )
+                raise self.source.error(
+                    part,
+                    f"{said} is an array, whose axis would be that of the ':' beside it: {way} for an axis of its own",
+                )
         return self._of(
             node,
             layout,
@@ -368,6 +380,29 @@ class Expressions(Layouts):
         if isinstance(found, Placed) or found is None:
             raise self.source.error(node, f"{name} is no layout of index functions")
         return found
+
+    @staticmethod
+    def _is_slice(node: ast.expr) -> bool:
+        """Whether an index has an axis of its own: ":", ":8" or rows[:]."""
+        match node:
+            case ast.Slice() | ast.Subscript(slice=ast.Slice()):
+                return True
+            case ast.Constant(value=str(text)):
+                return text.strip().startswith(":")
+        return False
+
+    def _is_vector(self, node: ast.expr) -> bool:
+        """Whether a value is an array of one axis: arithmetic of what arange() of the language gives."""
+        match node:
+            case ast.Name(id=name):
+                return name in self.vectors
+            case ast.BinOp(left=left, right=right):
+                return self._is_vector(left) or self._is_vector(right)
+            case ast.Call(func=func):
+                found = self.outer.value(func)
+                named = getattr(found, "__name__", "") == "arange"
+                return named and comes_from(found, (self.language.package,))
+        return False
 
     def _argument(self, node: ast.expr) -> Any:
         """An index as a kernel sees it."""

@@ -421,6 +421,8 @@ class Rewriter(Descriptors):
 
     def _learn(self, name: str, value: ast.expr) -> None:
         """What is known of a name that has a value from now on."""
+        if self._is_vector(value):
+            self.vectors.add(name)
         if name in self.moved | self.shared | {*self.kernel.printer.reserved}:
             return
         self._learn_test(name, value)
