@@ -22,16 +22,21 @@ integer, as a parameter, a field or a result. Values are converted from and to t
 
     >>> import re
     >>> from lego_emit.types import I8, I16, I32, I64, U8, U16, U32, U64, Bool, Size, SSize, Static
-    >>> def declared(kind):
-    ...     def same(i: kind):
-    ...         return i
-    ...     return re.search(r"same\\((.*) i\\)", lego_emit.generate(same, "c", ranges={"i": (0, 1)}).source)[1]
-    >>> [declared(kind) for kind in (I8, I16, I32, I64)]
-    ['int8_t', 'int16_t', 'int32_t', 'int64_t']
-    >>> [declared(kind) for kind in (U8, U16, U32, U64)]
-    ['uint8_t', 'uint16_t', 'uint32_t', 'uint64_t']
-    >>> [declared(kind) for kind in (Size, SSize, Bool)]
-    ['size_t', 'ptrdiff_t', 'bool']
+    >>> def of_c(function):
+    ...     unit = lego_emit.generate(function, "c", ranges=dict.fromkeys(function.__annotations__, (0, 1)))
+    ...     return re.search(rf"{function.__name__}\\((.*)\\) \\{{", unit.source)[1]
+    >>> def with_sign(a: I8, b: I16, c: I32, d: I64):
+    ...     return a + b + c + d
+    >>> of_c(with_sign)
+    'int8_t a, int16_t b, int32_t c, int64_t d'
+    >>> def without_sign(a: U8, b: U16, c: U32, d: U64):
+    ...     return a + b + c + d
+    >>> of_c(without_sign)
+    'uint8_t a, uint16_t b, uint32_t c, uint64_t d'
+    >>> def others(a: Size, b: SSize, c: Bool):
+    ...     return a + b if c else 0
+    >>> of_c(others)
+    'size_t a, ptrdiff_t b, bool c'
 
 `Static[int]`, or `Static[I32]`, is a size that is known when the emitted text is compiled: a template
 parameter, a macro or a constant, as the language has it.
