@@ -31,6 +31,31 @@ def line(text, target="cuda", **given):
 
 # -- scopes ------------------------------------------------------------------------------------
 
+LEAKS = """\
+{% names i: int32 %}
+void first(int i) { // }
+  if (i > 0) { '}'; "}"; /* } */
+#if A
+    if (i > 1) {
+#else
+    if (i > 2) {
+#endif
+      {% index t = i % 2 %}
+      x = {{ t }};
+  } }
+AGAIN  y = {{ t // 2 }};
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda", "cpp", "rust", "javascript", "wgsl", "glsl"])
+def test_a_name_keeps_its_range_in_its_block_alone(target):
+    """Behind it a name of the kernel's own may be called so, and is not below 2."""
+    with pytest.raises(TemplateError, match="line 12: t was defined in a block that has ended"):
+        line(LEAKS.replace("AGAIN", ""), target)
+    assert "y = 0;" not in line(LEAKS.replace("AGAIN", "{% names t: int32 %}"), target)
+    assert "y = 0;" in line(LEAKS.replace("} }\nAGAIN", ""), target)
+
 
 @pytest.mark.parametrize("use", ["{{ i // 4 }}", "{{ S['i', 0] }}", "{% assume 'i < 9' %}"])
 @pytest.mark.parametrize(

@@ -318,10 +318,8 @@ class Names(Kernel):
         return f"{NOTED}{len(self._notes) - 1}{NOTED}"
 
     def noted_region(self, values: Sequence[Value], defined: Sequence[str] = ()) -> str:
-        """The mark by which checked() sees that names which statements defined are used in their regions, of a
-        language that has regions. defined: the names that a statement gives these values."""
-        if not self.printer.kernel_lines:
-            return ""
+        """The mark by which checked() sees that names which statements defined are used in their blocks, of MLIR
+        in their regions. defined: the names that a statement gives these values."""
         used = sorted({name for value in values for name in value.names if name in self.written})
         self._notes.append(Note({}, [], place(), used, defined))
         return f"{NOTED}{len(self._notes) - 1}{NOTED}"
@@ -361,15 +359,17 @@ class Names(Kernel):
         declared: dict[str, int] = {}
         for word, end in declared_in("".join(bare), self.printer):
             declared.setdefault(self._spelled_alike(word), end)
-        before, regions = "", Regions()
+        before, regions = "", Regions(self.printer)
         for part, k in zip(bare, numbers, strict=False):
             before += part
             note = self._notes[k]
             regions.read(part)
             if ended := regions.ended(note.used):
+                in_mlir = self.printer.kernel_lines
                 raise TemplateError(
-                    f"{note.place}: %{ended[0]} was defined in a region that has ended; where another one is meant "
-                    f"write {{% names {ended[0]} %}}"
+                    f"{note.place}: {'%' * bool(in_mlir)}{ended[0]} was defined in a "
+                    f"{'region' if in_mlir else 'block'} that has ended; where another one is meant write "
+                    f"{{% names {ended[0]} %}}"
                 )
             regions.define(note.defined)
             self._check_words(note.words, declared, len(before), note.place)

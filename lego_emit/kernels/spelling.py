@@ -81,9 +81,8 @@ class Kernel(Names):
     def expression(self, value: Value) -> str:
         """A value as text, between marks that say whether it is bracketed already."""
         self._check_steps(value)
-        mark = self.noted(value)
+        mark = self.noted(value) + self.noted_region([value])
         if self.printer.kernel_lines:
-            mark += self.noted_region([value])
             return f"{mark}{START}{CLOSED}{self._operand(value)}{END}"
         program, node = self._whole(value)
         if isinstance(value, Test):

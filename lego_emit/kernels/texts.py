@@ -131,13 +131,18 @@ def names_in(text: str, printer: Printer) -> list[str]:
     return [*found]
 
 
+def _skipped(printer: Printer) -> str:
+    """A pattern of strings and comments."""
+    marks = "|".join(map(re.escape, printer.comments))
+    strings = rf"{STRINGS}|'[^'\n]*(?:{marks})[^'\n]*'"  # of ' alone those that matter: Rust has 'a
+    comments = (COMMENTS.get(mark, f"{re.escape(mark)}[^\n]*") for mark in printer.comments)
+    return "|".join([strings, *comments])
+
+
 def declared_in(text: str, printer: Printer) -> list[tuple[str, int]]:
     """The names that a kernel's text may declare or assign, and where they end: all but those that are
     plainly used, as operands, subscripts, members or fields."""
-    marks = "|".join(map(re.escape, printer.comments))
-    strings = rf"{STRINGS}|'[^'\n]*(?:{marks})[^'\n]*'"  # of ' alone those that matter: Rust has 'a
-    skipped = "|".join(COMMENTS.get(mark, f"{re.escape(mark)}[^\n]*") for mark in printer.comments)
-    bare = re.sub(f"{strings}|{skipped}", blank, text)
+    bare = re.sub(_skipped(printer), blank, text)
     while (less := SUBSCRIPT.sub(blank, bare)) != bare:
         bare = less
     found, fields = [], {*_fields(bare)}
@@ -172,26 +177,36 @@ def defined_twice(text: str) -> str:
 
 
 class Regions:
-    """The regions of MLIR that a text, read part by part, has begun and not ended, and the names that the
-    statements of its template define in them."""
+    """The blocks, of MLIR the regions, that a text, read part by part, has begun and not ended, and the names that the
+    statements of its template define in them. Of what #if and #else part, each begins with the same blocks."""
 
-    def __init__(self):
+    def __init__(self, printer: Printer):
         self._open: list[set[str]] = [set()]
+        self._before: list[list[set[str]]] = []  # the blocks at each #if
+        self._part = re.compile(
+            rf"{_skipped(printer)}|'[{{}}]'|([{{}}])|^[ \t]*#[ \t]*(if|el|endif)", re.M
+        )
 
     def read(self, text: str) -> None:
         """The next part of the text."""
-        for brace in re.findall("[{}]", re.sub(rf"{STRINGS}|//[^\n]*", "", text)):
-            if brace == "{":
+        for part in self._part.finditer(text):
+            if part[1] == "{":
                 self._open.append(set())
-            else:
+            elif part[1]:
                 self._open[max(1, len(self._open) - 1) :] = []
+            elif part[2] == "if":
+                self._before.append([*self._open])
+            elif part[2] == "el" and self._before:
+                self._open = [*self._before[-1]]
+            elif part[2] and self._before:
+                self._before.pop()
 
     def define(self, names: Iterable[str]) -> None:
         """Names of the innermost region."""
         self._open[-1].update(names)
 
     def ended(self, names: Iterable[str]) -> list[str]:
-        """Those of the names that none of these regions has."""
+        """Those of the names that none of these has."""
         return [name for name in names if not any(name in known for known in self._open)]
 
 
