@@ -46,6 +46,12 @@ class GatherText(Text):
         ]
 
     @property
+    def has_halves(self) -> bool:
+        """Whether words that are permuted have two bytes, and the upper half of each is zero."""
+        assert isinstance(self.plan, Shuffled)
+        return self.plan.words > 1 and self.gather.element_bytes << self.plan.inside == 2
+
+    @property
     def key_bits(self) -> int:
         """How far apart the keys of elements that are picked together are: a byte's number has four bits."""
         return 4 * self.gather.element_bytes

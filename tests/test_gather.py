@@ -71,6 +71,21 @@ CASES = {
         "shared memory",
     ),
     "wide elements": (hardware.mma("c"), 1, 16, "shared memory"),
+    "two bytes of two lanes": (
+        Linear(
+            {"register": [(16, 0), (0, 1)], "lane": [(1, 0), (2, 0), (4, 0), (0, 2), (8, 0)]},
+            ["x", "y"],
+        ),
+        1,
+        1,
+        "shuffles",
+    ),
+    "two bytes of four lanes": (
+        hardware.blocked([1, 2], [8, 4], [1, 1], shape=(8, 8)),
+        1,
+        1,
+        "shared memory",
+    ),
 }
 
 

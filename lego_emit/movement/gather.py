@@ -151,7 +151,8 @@ def _price(plan: Shuffled, element_bytes: int) -> float:
     worked = packing(held, element_bytes, 1 << plan.inside)
     if plan.together > 1:
         permuted = 1 if plan.words == plan.at_once else 6
-        joined = plan.together - 1 + any(plan.own.columns) + (element_bytes > 1) + permuted
+        spread = element_bytes > 1 or (2 if plan.words > 1 and plan.inside == 1 else 0)
+        joined = plan.together - 1 + any(plan.own.columns) + spread + permuted
         return overlapped(
             SHUFFLE * plan.shuffles, worked + held * (each + OPERATION * joined / plan.together)
         )
