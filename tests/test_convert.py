@@ -258,6 +258,11 @@ def test_names_that_are_none(name):
         assert convert(BLOCKED, TRANSPOSED, name=name).source
 
 
+def test_bytes_as_numpy_has_them():
+    made = convert(BLOCKED, TRANSPOSED, np.int8(2), way="shared memory")
+    assert made.source == convert(BLOCKED, TRANSPOSED, 2, way="shared memory").source
+
+
 def test_values_of_another_shape():
     with pytest.raises(LayoutError, match=r"\(1, 32, 4\)"):
         convert(BLOCKED, TRANSPOSED).run(np.zeros((32, 4)))

@@ -578,8 +578,10 @@ def test_the_bound_is_reached_and_padding_is_no_better():
             vector, least = swizzle_bound(*pair, element_bytes)
             assert all(c.is_free and c.widths[0] >= vector * element_bytes for c in seen)
             assert sum(c.wavefronts for c in seen) == least
-    pitched = optimal_padding(32, 32, lambda lane: (lane, 0), lambda lane: (0, lane))
-    assert pitched == Strided((32, 32), (33, 1))
+    sides = (lambda lane: (lane, 0)), (lambda lane: (0, lane))
+    assert optimal_padding(32, 32, *sides, np.int8(4)) == Strided((32, 32), (33, 1))
+    with pytest.raises(LayoutError, match="^optimal_padding.* element_bytes is 0"):
+        optimal_padding(32, 32, *sides, 0)
 
 
 # The layouts of Triton's unittest/Tools/GenericSwizzlingTest.cpp, whose tests ask for no conflict.
@@ -659,8 +661,8 @@ def test_accesses_of_other_families():
     rows, columns = GroupBy([32, 8]), TileBy([32, 8]).OrderBy(Col(32, 8))
     memory = optimal_swizzle(rows, columns)
     assert memory.is_invertible()
-    assert memory == optimal_swizzle(rows, columns, np.int64(4))
-    assert bank_conflicts(memory, rows, np.int64(4)) == bank_conflicts(memory, rows)
+    assert memory == optimal_swizzle(rows, columns, np.int8(4))
+    assert bank_conflicts(memory, rows, np.int8(4)) == bank_conflicts(memory, rows)
     assert bank_conflicts(memory, rows, write=True).is_free
     assert bank_conflicts(memory, columns).is_free
     with pytest.raises(LayoutError, match="both must have the same coordinates"):

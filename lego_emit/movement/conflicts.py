@@ -127,12 +127,12 @@ def touched(
     fields = memory if is_packed(memory) else None
     if fields is not None:
         memory, element_bytes = fields.layout, _bytes_of_word(fields, element_bytes, construct)
-    check_bytes(element_bytes, hardware, construct)
+    element_bytes = checked_bytes(element_bytes, hardware, construct)
     check_registers(registers, construct)
     bits = fields.bits if fields is not None else 8 * element_bytes
     count = 8 * hardware.widest // bits if registers is None else int(registers)
     found = offsets(memory, access, hardware, count, construct)
-    return found if fields is None else _words(fields, found), int(element_bytes)
+    return found if fields is None else _words(fields, found), element_bytes
 
 
 def _bytes_of_word(fields: Packed, element_bytes: Any, construct: str) -> int:
@@ -162,14 +162,15 @@ def _words(fields: Packed, found: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=2)
 
 
-def check_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> None:
-    """Raise LayoutError for a width that no instruction moves."""
+def checked_bytes(element_bytes: Any, gpu: SharedMemory, construct: str) -> int:
+    """An element's bytes, as Python's int. Raises LayoutError for a width that no instruction moves."""
     known = [1 << k for k in range(gpu.widest.bit_length())]
     if not is_integer(element_bytes) or element_bytes not in known:
         raise LayoutError(
             f"{construct}: element_bytes is {short_repr(element_bytes)}, and an access moves "
             f"{', '.join(map(str, known))} bytes; smaller ones share words, as in Packed(layout, 4)"
         )
+    return int(element_bytes)
 
 
 def check_registers(registers: Any, construct: str) -> None:

@@ -9,17 +9,16 @@ from typing import Any
 
 from ..algebra import f2
 from ..algebra.linear import Linear
-from ..errors import LayoutError, brief, short_repr
+from ..errors import LayoutError, brief
 from ..files import write_if_changed
-from ..numeric import is_integer
 from ..plans.pair import Pair
 from ..plans.plan import MEMORY, SHUFFLES, Plan
 from ..plans.steps import Barrier, Step, Take, Vectors
 from .access import called
-from .conflicts import check_bytes
+from .conflicts import checked_bytes
 from .memories import NVIDIA, SharedMemory, memory_of
-from .pair import pair_of
-from .prices import SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, WAYS, overlapped, packing, waiting
+from .pair import check_way, pair_of
+from .prices import SELECT, SHUFFLE, WAIT_WARP, WAVEFRONT, overlapped, packing, waiting
 from .shuffles import plans
 from .staged import staged
 
@@ -80,15 +79,8 @@ def convert(
     """
     construct = called("convert", A, B, element_bytes)
     hardware = memory_of(gpu, construct)
-    check_bytes(element_bytes, hardware, construct)
-    if way is not None and way not in WAYS:
-        raise LayoutError(
-            f"{construct}: way is {short_repr(way)}; there are {' and '.join(map(repr, WAYS))}"
-        )
-    if not is_integer(shared_bytes) or shared_bytes < 0:
-        raise LayoutError(
-            f"{construct}: shared_bytes is {short_repr(shared_bytes)}, no number of bytes"
-        )
+    element_bytes = checked_bytes(element_bytes, hardware, construct)
+    check_way(way, shared_bytes, construct)
     pair = pair_of(A, B, hardware, construct)
     found = _within_warps(pair, element_bytes)
     if way == SHUFFLES and found is None:

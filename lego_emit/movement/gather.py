@@ -25,10 +25,10 @@ from ..plans.pair import Pair
 from ..plans.plan import MEMORY, SHUFFLES
 from ..plans.steps import Barrier, Store, threads
 from .access import LANE, called
-from .conflicts import check_bytes, wavefronts_of
+from .conflicts import checked_bytes, wavefronts_of
 from .linear_access import log2
 from .memories import NVIDIA, SharedMemory, memory_of
-from .pair import pair_of
+from .pair import check_way, pair_of
 from .prices import (
     DRAWS,
     EXTRACT,
@@ -37,7 +37,6 @@ from .prices import (
     SHUFFLE,
     WAIT_WARP,
     WAVEFRONT,
-    WAYS,
     overlapped,
     packing,
     waiting,
@@ -94,11 +93,8 @@ def gather(
     """
     construct = called("gather", layout, axis, element_bytes)
     hardware = memory_of(gpu, construct)
-    check_bytes(element_bytes, hardware, construct)
-    if way is not None and way not in WAYS:
-        raise LayoutError(
-            f"{construct}: way is {short_repr(way)}; there are {' and '.join(map(repr, WAYS))}"
-        )
+    element_bytes = checked_bytes(element_bytes, hardware, construct)
+    check_way(way, shared_bytes, construct)
     pair = pair_of(layout, layout, hardware, construct)
     if pair.tile != layout.outs:
         raise LayoutError(f"{construct}: the layout does not hold the whole tile")

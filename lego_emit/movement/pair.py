@@ -11,17 +11,31 @@ from ..algebra.labels import packed, width_of
 from ..algebra.linear import Linear
 from ..errors import LayoutError, short_repr
 from ..hardware import LANE, REGISTER, WARP
+from ..numeric import is_integer
 from ..plans.pair import KNOWN, Holder, Pair
 from .memories import SharedMemory
+from .prices import WAYS
 
 MOST_HELD = 1024  # elements of a thread, which has 255 registers of 4 bytes
 
 
 def _memories(A: Any, B: Any) -> str:
     """What an error says more of two memories."""
-    if all(isinstance(one, Block) and one.results is None for one in (A, B)):
+    if A is not B and all(isinstance(one, Block) and one.results is None for one in (A, B)):
         return ". Both are memories: lego_emit.copy(A, B) moves an array from one to the other"
     return ""
+
+
+def check_way(way: Any, shared_bytes: Any, construct: str) -> None:
+    """Raise LayoutError for a way that there is none of, or for bytes that are no number."""
+    if way is not None and way not in WAYS:
+        raise LayoutError(
+            f"{construct}: way is {short_repr(way)}; there are {' and '.join(map(repr, WAYS))}"
+        )
+    if not is_integer(shared_bytes) or shared_bytes < 0:
+        raise LayoutError(
+            f"{construct}: shared_bytes is {short_repr(shared_bytes)}, no number of bytes"
+        )
 
 
 def pair_of(A: Any, B: Any, gpu: SharedMemory, construct: str) -> Pair:

@@ -12,7 +12,7 @@ from ..algebra.linear import Linear
 from ..algebra.strided import Strided
 from ..errors import InternalError, LayoutError, brief
 from .access import Access, called
-from .conflicts import bank_conflicts, check_bytes, check_registers
+from .conflicts import bank_conflicts, check_registers, checked_bytes
 from .linear_access import LinearAccess, linear_access, log2, wavefronts
 from .memories import NVIDIA, SharedMemory, memory_of
 
@@ -49,7 +49,7 @@ def optimal_swizzle(
         33
     """
     construct = called("optimal_swizzle", write, read, element_bytes)
-    a, b, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
+    a, b, element_bytes, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
     sides = (a, True), (b, False)
     best: tuple[tuple[int, int], Linear] | None = None
     for choice in sorted(_choices(*sides, element_bytes, hardware), key=lambda c: c.least):
@@ -85,7 +85,7 @@ def swizzle_bound(
         (1, 2)
     """
     construct = called("swizzle_bound", write, read, element_bytes)
-    a, b, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
+    a, b, element_bytes, hardware = _prepared(write, read, element_bytes, gpu, construct, registers)
     choices = _choices((a, True), (b, False), element_bytes, hardware)
     return 1 << choices[0].common, min(choice.least for choice in choices)
 
@@ -109,7 +109,9 @@ def optimal_padding(
         >>> print(movement.optimal_padding(32, 32, lambda lane: (0, lane), lambda lane: (lane, 0)))
         (32,32):(33,1)
     """
-    hardware = memory_of(gpu, "optimal_padding(..)")
+    construct = called("optimal_padding", rows, columns, write, read, element_bytes)
+    hardware = memory_of(gpu, construct)
+    element_bytes = checked_bytes(element_bytes, hardware, construct)
     across = hardware.banks * hardware.bank_bytes // element_bytes
 
     def cost(pitch: int) -> tuple[int, int]:
@@ -132,9 +134,9 @@ Side = tuple[LinearAccess, bool]  # an access, and whether it writes
 
 def _prepared(
     write: Any, read: Any, element_bytes: Any, gpu: Any, construct: str, registers: Any
-) -> tuple[LinearAccess, LinearAccess, SharedMemory]:
+) -> tuple[LinearAccess, LinearAccess, int, SharedMemory]:
     hardware = memory_of(gpu, construct)
-    check_bytes(element_bytes, hardware, construct)
+    element_bytes = checked_bytes(element_bytes, hardware, construct)
     check_registers(registers, construct)
     a, b = (linear_access(x, hardware, construct, registers) for x in (write, read))
     if a.layout.out_dims != b.layout.out_dims:
@@ -145,7 +147,7 @@ def _prepared(
     for access, what in ((a, "written"), (b, "read")):
         if not access.layout.is_surjective():
             raise LayoutError(f"{construct}: not every element of the tile is {what}")
-    return a, b, hardware
+    return a, b, element_bytes, hardware
 
 
 def _common(a: LinearAccess, b: LinearAccess) -> list[int]:
