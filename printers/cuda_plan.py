@@ -358,7 +358,10 @@ def bits_said(layout: Linear) -> str:
     """A layout in a line of a comment: what the bits of each input add."""
     bases = {n: [x[0] if len(x) == 1 else x for x in images] for n, images in layout.bases.items()}
     parts = [f"{n} {', '.join(map(str, images))}" for n, images in bases.items() if images]
-    return f"where the bits add to {', '.join(layout.results)}: {'; '.join(parts) or 'nothing'}"
+    first = f" from {', '.join(map(str, layout.offset.values()))} on" if layout.start else ""
+    return (
+        f"where the bits add to {', '.join(layout.results)}{first}: {'; '.join(parts) or 'nothing'}"
+    )
 
 
 def _kinds(c: Plan) -> str:

@@ -10,6 +10,7 @@ from lego_emit import Linear, hardware
 from lego_emit.algebra import f2
 from lego_emit.errors import LayoutError
 from lego_emit.movement import gather
+from lego_emit.plans.plan import MEMORY
 
 
 def tables(made, seed=0):
@@ -79,6 +80,16 @@ CASES = {
         1,
         1,
         "shuffles",
+    ),
+    "bytes of lanes, from another on": (
+        Linear(
+            hardware.blocked([1, 2], [8, 4], [1, 1], shape=(8, 8)).bases,
+            {"dim0": 8, "dim1": 8},
+            {"dim0": 1, "dim1": 5},
+        ),
+        1,
+        1,
+        "shared memory",
     ),
     "two bytes of four lanes": (
         hardware.blocked([1, 2], [8, 4], [1, 1], shape=(8, 8)),
@@ -160,6 +171,7 @@ def test_only_those_that_wait_for_others_do():
         (1, {"way": "magic"}, "way is 'magic'"),
         (0, {"way": "shuffles"}, "no warp holds the whole axis"),
         (0, {"shared_bytes": 100}, "2048 bytes of the shared memory"),
+        (0, {"shared_bytes": "100"}, "shared_bytes is '100', no number of bytes"),
     ],
 )
 def test_refusals(axis, options, says):
@@ -172,6 +184,29 @@ def test_what_is_not_held_is_not_gathered():
         gather(ROWS.resize_out("dim0", 64), 1)
     with pytest.raises(LayoutError, match=r"\(4, 32, 4\)"):
         gather(ROWS, 1).run(np.zeros((4, 32, 4)), np.zeros((4, 32)))
+    moved = Linear(ROWS.bases | {"block": [(0, 8)]}, ROWS.out_dims)
+    with pytest.raises(LayoutError, match="block moves along dim1"):
+        gather(moved, 1)
+    assert checked(moved, 0).kind == MEMORY
+
+
+@pytest.mark.parametrize(
+    "index, says", [(16, "16, and dim1 lies in 0..15"), (-1, "is -1"), (0.5, "float64")]
+)
+def test_indices_that_are_none(index, says):
+    with pytest.raises(LayoutError, match=says):
+        gather(ROWS, 1).run(np.zeros((4, 32, 4)), np.full((4, 32, 4), index))
+
+
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+@pytest.mark.parametrize("way", ["shuffles", "shared memory"])
+def test_an_index_counts_from_the_first_coordinate(way, size):
+    """An offset of the layout moves what threads hold, and no index."""
+    moved = Linear(ROWS.bases, ROWS.out_dims, {"dim0": 9, "dim1": 13})
+    made = checked(moved, 1, size, way=way)
+    assert "dim1 from 9, 13 on" in made.source
+    if way == "shared memory":
+        checked(moved, 0, size, way=way)
 
 
 def test_saved(tmp_path):

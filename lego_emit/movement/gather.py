@@ -21,7 +21,7 @@ from ..errors import LayoutError, brief, did_you_mean, short_repr
 from ..files import write_if_changed
 from ..numeric import is_integer
 from ..plans.gather import MOST_PERMUTED, Choice, Fetched, GatherPlan, Shuffled
-from ..plans.pair import Pair
+from ..plans.pair import KNOWN, Pair
 from ..plans.plan import MEMORY, SHUFFLES
 from ..plans.steps import Barrier, Store, threads
 from .access import LANE, called
@@ -99,7 +99,9 @@ def gather(
     if pair.tile != layout.outs:
         raise LayoutError(f"{construct}: the layout does not hold the whole tile")
     along, bits = _axis(layout, axis, construct)
-    within = _within_warps(pair, bits, element_bytes)
+    _check_others(layout, along, construct)
+    first = layout.start & sum(1 << bit for bit in bits)
+    within = _within_warps(pair, bits, element_bytes, first)
     priced, found = min(
         ((_price(one, element_bytes), one) for one in within),
         key=lambda one: one[0],
@@ -113,7 +115,7 @@ def gather(
     size = element_bytes << width_of(pair.tile)
     if way == MEMORY or (way is None and priced > WAIT_WARP):
         if size <= shared_bytes and pair.start.lanes:
-            fetched, price = _through_memory(pair, bits, element_bytes, hardware)
+            fetched, price = _through_memory(pair, bits, element_bytes, hardware, first)
             if way == MEMORY or price <= priced:
                 found, priced = fetched, price
         elif found is None or way == MEMORY:
@@ -139,6 +141,18 @@ def _axis(layout: Linear, axis: Any, construct: str) -> tuple[str, list[int]]:
     k = names.index(axis)
     first, (_, count) = starts(layout.outs)[k], layout.outs[k]
     return axis, [*range(first, first + count)]
+
+
+def _check_others(layout: Linear, axis: str, construct: str) -> None:
+    """Raise LayoutError where what is neither register, lane nor warp moves along the axis: no thread knows
+    what it adds to an index."""
+    at = layout.results.index(axis)
+    for name, images in layout.bases.items():
+        if name not in KNOWN and any(image[at] for image in images):
+            raise LayoutError(
+                f"{construct}: {name} moves along {axis}, and each {name} gathers of its own tile; give "
+                "the layout of one, and indices that count from its first element"
+            )
 
 
 def _price(plan: Shuffled, element_bytes: int) -> float:
@@ -167,9 +181,12 @@ def _linear(name: str, columns: Sequence[int], out: str, bits: int) -> Linear:
     return Linear._made([(name, len(columns))], [(out, bits)], columns)
 
 
-def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Iterator[Shuffled]:
+def _within_warps(
+    pair: Pair, axis: Sequence[int], element_bytes: int, first_index: int
+) -> Iterator[Shuffled]:
     """The gathers that leave no warp, where there are any: each element is read of the lane that
-    holds it, or a lane reads the few words that all of them may be in, and permutes."""
+    holds it, or a lane reads the few words that all of them may be in, and permutes. first_index:
+    what the layout's offset adds along the axis."""
     own = [(1 << k, pair.start.registers[k]) for k in f2.Echelon(pair.start.registers).pivots]
     masks, columns = [m for m, _ in own], [c for _, c in own]
     lanes = pair.start.lanes
@@ -213,8 +230,8 @@ def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Iterat
             Choice(
                 same[r],
                 group[r],
-                f2.times(lane, along(image)),
-                (held[r] & low) ^ f2.times(key, along(image)),
+                f2.times(lane, along(image ^ first_index)),
+                (held[r] & low) ^ f2.times(key, along(image ^ first_index)),
             )
             for r, image in enumerate(images)
         ]
@@ -245,13 +262,13 @@ def _within_warps(pair: Pair, axis: Sequence[int], element_bytes: int) -> Iterat
 
 
 def _through_memory(
-    pair: Pair, axis: Sequence[int], element_bytes: int, gpu: SharedMemory
+    pair: Pair, axis: Sequence[int], element_bytes: int, gpu: SharedMemory, first_index: int
 ) -> tuple[Fetched, float]:
     """The gather of a tile that is stored as it is converted to itself, row by row, where an index is a part of the
     offset as it stands, or by lanes."""
     inside = log2(max(1, gpu.bank_bytes // element_bytes))
     memories = None, _by_rows(pair.tile), _by_lanes(pair, axis, inside)
-    found = [_fetched(pair, axis, element_bytes, gpu, memory) for memory in memories]
+    found = [_fetched(pair, axis, element_bytes, gpu, memory, first_index) for memory in memories]
     return min(found, key=lambda one: one[1])
 
 
@@ -284,6 +301,7 @@ def _fetched(
     element_bytes: int,
     gpu: SharedMemory,
     memory: Linear | None,
+    first_index: int,
 ) -> tuple[Fetched, float]:
     """Through one memory, and its price."""
     made = staged(pair, element_bytes, gpu, memory)
@@ -296,7 +314,8 @@ def _fetched(
 
     held = pair.start
     fixed = beside(held.registers)
-    constants = tuple(f2.times(fixed, r) for r in range(1 << len(fixed)))
+    first = f2.times(offsets, first_index)
+    constants = tuple(first ^ f2.times(fixed, r) for r in range(1 << len(fixed)))
     start = threads((beside(held.lanes), beside(held.warps)), "offset", bits)
     store = made.steps[0]
     assert isinstance(store, Store)

@@ -230,7 +230,8 @@ class GatherPlan:
         return 1 << len(self.pair.start.warps)
 
     def run(self, values: Any, index: Any) -> np.ndarray:
-        """What the threads hold after it. values, index: arrays (warps, lanes, registers)."""
+        """What the threads hold after it. values, index: arrays (warps, lanes, registers). Raises
+        LayoutError where one has another shape, or an index is outside the tile."""
         wanted = (self.warps, self.lanes, self.registers)
         given = np.asarray(values), np.asarray(index)
         for array in given:
@@ -239,6 +240,13 @@ class GatherPlan:
                     f"{self.name}: an array has the shape {array.shape}, and (warps, lanes, "
                     f"registers) are {wanted}"
                 )
+        size, asked = self.layout.out_dims[self.axis], given[1]
+        if asked.dtype.kind not in "iu":
+            raise LayoutError(f"{self.name}: the index is of {asked.dtype}; give integers")
+        if (wrong := asked[(asked < 0) | (asked >= size)]).size:
+            raise LayoutError(
+                f"{self.name}: an index is {wrong[0]}, and {self.axis} lies in 0..{size - 1}"
+            )
         return self.plan.run(*given)
 
     def __repr__(self) -> str:
