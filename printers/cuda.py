@@ -28,6 +28,8 @@ from lego_emit.printers.c_names import MACROS, STDINT
 if TYPE_CHECKING:
     from lego_emit.emit.planned import PlanPrinter
 
+MOST_WARPS = 32  # of a block: 1024 threads
+
 OPENING = """#ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
 #define LEGO_HOST_DEVICE __host__ __device__ __forceinline__
@@ -183,11 +185,11 @@ class CudaPlanPrinter(CudaPrinter):
         from lego_emit.printers.cuda_gather import GatherText
         from lego_emit.printers.cuda_plan import Text
 
-        self._check(plan.name, plan.lanes)
+        self._check(plan.name, plan.lanes, plan.warps)
         self.text = GatherText(plan, self) if isinstance(plan, GatherPlan) else Text(plan, self)
         self.called, self.said = self.text.called, self.text.title
 
-    def _check(self, name, lanes):
+    def _check(self, name, lanes, warps):
         taken = self.reserved_functions | {"T", "V", "W", "More", "memcpy"}
         if not isinstance(name, str) or self.legal_name(name) != name or name in taken:
             raise LayoutError(
@@ -197,6 +199,11 @@ class CudaPlanPrinter(CudaPrinter):
             raise LayoutError(
                 f"{name}: a warp of CUDA has 32 lanes, and the plan {lanes}; its steps are data, to be "
                 "spelled otherwise"
+            )
+        if warps > MOST_WARPS:
+            raise LayoutError(
+                f"{name}: a block of CUDA has at most {MOST_WARPS} warps, and the plan {warps}; move "
+                "the tile in parts, each by one block"
             )
 
     def opening(self, unit, helpers, functions):

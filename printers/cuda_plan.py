@@ -317,10 +317,14 @@ def _called(step: Step) -> tuple[str, str, Linear] | None:
         if isinstance(step, Store):
             return (
                 "store",
-                f"Where a thread's stores start, in {step.width} bytes.",
+                f"Where a thread's stores start, in units of {counted(step.width, 'byte')}.",
                 used_inputs(at),
             )
-        return "load", f"Where a thread's loads start, in {step.width} bytes.", used_inputs(at)
+        return (
+            "load",
+            f"Where a thread's loads start, in units of {counted(step.width, 'byte')}.",
+            used_inputs(at),
+        )
     return None
 
 

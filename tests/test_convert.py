@@ -162,6 +162,8 @@ def test_blocks_stay():
     assert convert(a, b).steps == convert(BLOCKED, TRANSPOSED).steps
     staged = convert(a, b, way="shared memory")
     assert staged.shared_bytes == 512
+    still = Linear(BLOCKED.bases | {"block": [0]}, {"x": 128})
+    assert convert(still, TRANSPOSED).steps == convert(BLOCKED, TRANSPOSED).steps
 
 
 def test_a_name_that_is_missing_makes_no_difference():
@@ -250,6 +252,12 @@ def test_a_plan_for_other_lanes_is_data():
 def test_refusals(a, b, options, says):
     with pytest.raises(LayoutError, match=says):
         convert(a, b, **options)
+
+
+def test_a_block_has_warps_enough():
+    rows = hardware.blocked([1, 4], [8, 4], [64, 1], shape=(512, 16))
+    with pytest.raises(LayoutError, match="at most 32 warps, and the plan 64"):
+        assert convert(rows, rows).source
 
 
 @pytest.mark.parametrize("name", ["int", "max", "T", "a b", "2x", 3, "memcpy"])

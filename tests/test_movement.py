@@ -580,7 +580,7 @@ def test_the_bound_is_reached_and_padding_is_no_better():
             assert sum(c.wavefronts for c in seen) == least
     sides = (lambda lane: (lane, 0)), (lambda lane: (0, lane))
     assert optimal_padding(32, 32, *sides, np.int8(4)) == Strided((32, 32), (33, 1))
-    with pytest.raises(LayoutError, match="^optimal_padding.* element_bytes is 0"):
+    with pytest.raises(LayoutError, match=r"^optimal_padding.* element_bytes is 0"):
         optimal_padding(32, 32, *sides, 0)
 
 

@@ -97,12 +97,13 @@ def _on_what_is_held(start: Holder, end: Holder, held: f2.Echelon) -> Pair:
 
 
 def _check_others(A: Linear, B: Linear, construct: str) -> None:
-    """What is neither register, lane nor warp is the same in both."""
+    """What is neither register, lane nor warp is the same in both, or moves nothing."""
     for name in dict.fromkeys((*A.coordinates, *B.coordinates)):
-        if name not in KNOWN and A.bases.get(name) != B.bases.get(name):
+        one, other = (layout.bases.get(name, []) for layout in (A, B))
+        if name not in KNOWN and one != other and any(map(any, (*one, *other))):
             raise LayoutError(
-                f"{construct}: {name} is not the same in both: {A.bases.get(name)} and "
-                f"{B.bases.get(name)}; between them no thread can move an element"
+                f"{construct}: {name} is not the same in both: {one or None} and {other or None}; "
+                "between them no thread can move an element"
             )
 
 

@@ -254,7 +254,7 @@ class GatherPlan:
 
     def __str__(self) -> str:
         head = (
-            f"{self.name}: {self.kind}; elements of {self.element_bytes} bytes along {self.axis}, "
+            f"{self.name}: {self.kind}; elements of {counted(self.element_bytes, 'byte')} along {self.axis}, "
             f"{self.registers} a thread, lanes {self.lanes}, warps {self.warps}"
         )
         return f"{head}\n  {self.plan}"

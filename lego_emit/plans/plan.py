@@ -9,7 +9,7 @@ from ..algebra.linear import Linear
 from ..errors import LayoutError
 from ..packages import numpy as np
 from .pair import Pair
-from .steps import Barrier, Load, Shuffle, Step, Store, run
+from .steps import Barrier, Load, Shuffle, Step, Store, counted, run
 
 NONE, REGISTERS, SHUFFLES, MEMORY = "none", "registers", "shuffles", "shared memory"
 
@@ -108,7 +108,7 @@ class Plan:
     def __str__(self) -> str:
         before, after = self.registers
         head = (
-            f"{self.name}: {self.kind}; elements of {self.element_bytes} bytes, {before} a thread to "
+            f"{self.name}: {self.kind}; elements of {counted(self.element_bytes, 'byte')}, {before} a thread to "
             f"{after}, lanes {self.lanes}, warps {self.warps}"
         )
         return "\n".join([head, *(f"  {step}" for step in self.steps)])
