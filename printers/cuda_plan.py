@@ -105,7 +105,7 @@ class Text:
             yield f"@pre {self._callers()}"
         if shared_bytes:
             yield (
-                "@note Before the memory is used again, another barrier of the same threads is needed"
+                "@note Before the memory is used again, a barrier of all threads that use it is needed"
             )
 
     def _callers(self) -> str:
