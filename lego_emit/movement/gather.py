@@ -97,7 +97,10 @@ def gather(
     check_way(way, shared_bytes, construct)
     pair = pair_of(layout, layout, hardware, construct)
     if pair.tile != layout.outs:
-        raise LayoutError(f"{construct}: the layout does not hold the whole tile")
+        raise LayoutError(
+            f"{construct}: the layout does not hold the whole tile {layout.out_dims}; resize_out leaves the "
+            "part that it holds, as one block's"
+        )
     along, bits = _axis(layout, axis, construct)
     _check_others(layout, along, construct)
     first = layout.start & sum(1 << bit for bit in bits)
