@@ -2,6 +2,7 @@
 
 import io
 import itertools
+import json
 import re
 import sys
 from csv import reader
@@ -194,6 +195,20 @@ def test_names_are_escaped():
     layout = GroupBy([3]).OrderBy(GenP([3], less))
     ElementTree.fromstring(svg(sheet(layout)))
     assert "<i>" not in layout._repr_html_()
+
+
+def test_cells_are_printed_as_json(tmp_path):
+    run = CliRunner().invoke
+    layout = "-e", "ExpandBy([3, 4], [4, 4], GroupBy([4, 4]))"
+    found = json.loads(run(main, ["show", *layout, "--json"]).stdout)
+    assert found["rows"] == [*"0123"] and found["columns"] == [*"0123"]
+    assert found["cells"] == [*np.arange(12).reshape(3, 4).tolist(), ["-"] * 4]
+    (tmp_path / "two.py").write_text("from lego_emit import *\nA, B = Row(2, 2), Col(2, 2)\n")
+    names = f"{tmp_path}/two.py:A", "--beside", f"{tmp_path}/two.py:B"
+    beside = json.loads(run(main, ["show", *names, "--json"]).stdout)
+    assert [page["cells"] for page in beside] == [[[0, 1], [2, 3]], [[0, 2], [1, 3]]]
+    refused = run(main, ["show", *layout, "--json", "-o", "x.csv"])
+    assert refused.exit_code == 2 and "leave -o and --watch out" in refused.output
 
 
 def test_notebooks():

@@ -72,6 +72,7 @@ from .watching import watch as watching
 @click.option(
     "--watch", is_flag=True, help="Go on, and draw again when a Python file beside it changes."
 )
+@json_option
 def show(
     source: str,
     sizes: dict[str, int],
@@ -86,6 +87,7 @@ def show(
     beside: str | None,
     output: Path | None,
     watch: bool,
+    as_json: bool,
 ) -> None:
     """Show the layout NAME, or the one that the function NAME returns, or an index function.
 
@@ -96,7 +98,10 @@ def show(
     from ..show.holders import values
     from ..show.pictures import drawn
     from ..show.sheet import sheet
+    from ..show.tabular import data
 
+    if as_json and (output is not None or watch):
+        raise click.UsageError("--json prints the cells; leave -o and --watch out")
     if animate and (output is None or output.suffix.lower() not in (".svg", ".html")):
         raise click.UsageError("--animate needs -o FILE.svg or -o FILE.html")
 
@@ -114,6 +119,9 @@ def show(
                     f"--inv, --view and --tile are for layouts; {wanted} is none"
                 )
             pages.append(values(found, sizes, domain, color, bits))
+        if as_json:
+            print_json([*map(data, pages)] if beside else data(pages[0]))
+            return
         made = drawn(pages, order, animate)
         if output is not None:
             write_all({output: made.contents(output)})

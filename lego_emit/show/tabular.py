@@ -1,9 +1,10 @@
-"""A sheet as a table: CSV and Markdown, all its cells."""
+"""A sheet as a table: CSV, Markdown and data, all its cells."""
 
 from __future__ import annotations
 
 import csv as writer
 import io
+from typing import Any
 
 from .cells import Sheet
 
@@ -20,6 +21,20 @@ def markdown(page: Sheet) -> str:
     head, *rest = [[cell.replace("|", "\\|") for cell in line] for line in _lines(page)]
     lines = [head, ["---", *["---:"] * (len(head) - 1)], *rest]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def data(page: Sheet) -> dict[str, Any]:
+    """The sheet as JSON has it: title, axes, the labels of rows and columns, and cells, a list for each row, of
+    integers where a cell says one, of texts elsewhere, and None where nothing is."""
+    (_, *columns), *rest = _lines(page)
+    cells = [[int(c) if c.isdecimal() else c or None for c in line[1:]] for line in rest]
+    return {
+        "title": page.title,
+        "axes": page.axes,
+        "rows": [line[0] for line in rest],
+        "columns": columns,
+        "cells": cells,
+    }
 
 
 def _lines(page: Sheet) -> list[list[str]]:
