@@ -65,6 +65,24 @@ class LinesInCpp(LinesInC):
         name = scope.removesuffix("::")
         return ["", f"namespace {name} {{", *found[1:], f"}}  // namespace {name}"] if found else []
 
+    @property
+    def own_prefix(self) -> str:
+        """The namespace of what no other routine calls."""
+        return f"{self.routine.name}_detail::"
+
+    @property
+    def own_names(self) -> str:
+        """No more in the namespace."""
+        return ""
+
+    def box_lines(self) -> list[str]:
+        """In the same namespace."""
+        scope = self.own_prefix.removesuffix("::")
+        found = super().box_lines()
+        return (
+            ["", f"namespace {scope} {{", *found[1:], f"}}  // namespace {scope}"] if found else []
+        )
+
     def of_word(self, T: str, text: str) -> str:
         """A number as one of another type."""
         return f"static_cast<{T}>({text})"

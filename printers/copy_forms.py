@@ -21,6 +21,7 @@ from lego_emit.ir.nests import (
     Before,
     Body,
     Buffer,
+    Call,
     Each,
     Fetch,
     Flag,
@@ -28,6 +29,7 @@ from lego_emit.ir.nests import (
     Ref,
     Vectors,
     When,
+    helpers,
     names_read,
     walk,
 )
@@ -184,6 +186,49 @@ class LinesInC(VectorsInC):
         """A number as a size_t."""
         return f"(size_t)({text})"
 
+    def call(self, s: Call, indent: int) -> list[str]:
+        """A call of what moves boxes of one kind."""
+        arrays = [SOURCE, DESTINATION] if s.helper.reads else [DESTINATION]
+        given = COMMA.join([*map(self.text, s.arguments), *arrays])
+        text = self.printer.head(f"{self.own_prefix}{s.helper.stem}", given, ";", indent)
+        return f"{' ' * indent}{text}".split("\n")
+
+    @property
+    def own_prefix(self) -> str:
+        """What the names of functions begin with that no other routine calls."""
+        return f"{self.routine.name}_"
+
+    def box_lines(self) -> list[str]:
+        """The functions that move boxes of one kind."""
+        found: list[str] = []
+        for helper in helpers(self.routine.body):
+            own = [self.names.get(name, name) for name in helper.parameters]
+            read = names_read(helper.body, plain=True)
+            unread = [
+                f"  (void){name};"
+                for old, name in zip(helper.parameters, own, strict=True)
+                if old not in read
+            ]
+            sizes = [f"{self.integer} {name}" for name in own]
+            start = f"{self.mark} void {self.own_names}{helper.stem}"
+            parameters = COMMA.join([*sizes, *self._arrays[not helper.reads :]])
+            head = self.printer.head(start, parameters, " {").split("\n")
+            found += ["", *self.template, *head, *unread, *self.lines(helper.body, 2), "}"]
+        return found
+
+    @property
+    def own_names(self) -> str:
+        """The same where they are defined."""
+        return self.own_prefix
+
+    @property
+    def _arrays(self) -> list[str]:
+        """The parameters of both memories."""
+        return [
+            f"const {self.type}{self.star}{self.restrict} src",
+            f"{self.type}{self.star}{self.restrict} dst",
+        ]
+
     def routine_lines(self) -> list[str]:
         """The routine with its comment; one in parts is shared out to OpenMP's threads."""
         r = self.routine
@@ -224,8 +269,7 @@ class LinesInC(VectorsInC):
         """What a routine begins with."""
         parameters = [
             *(f"{self.integer} {name}" for name in self.names.values()),
-            f"const {self.type}{self.star}{self.restrict} src",
-            f"{self.type}{self.star}{self.restrict} dst",
+            *self._arrays,
             *more,
         ]
         found = ["", *(f"/// {line}" for text in docs for line in self._said(text))]
@@ -270,7 +314,7 @@ class CopiesInC(CopyTexts):
     """What a file's template has of its copies."""
 
     lines_of = LinesInC
-    abilities = Abilities(segments=True)
+    abilities = Abilities(segments=True, calls=True)
     own = ("size_t",)
     has_parts = True
 
@@ -313,5 +357,5 @@ class CopiesInC(CopyTexts):
             found += [*lead.element(), *(["", *helpers] if helpers else [])]
             found += lead.value_lines()
         for part in self.parts:
-            found += [*part.routine_lines(), *part.overloads()]
+            found += [*part.box_lines(), *part.routine_lines(), *part.overloads()]
         return found

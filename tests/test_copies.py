@@ -33,11 +33,11 @@ from lego_emit.copies import checks
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits
+from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.plan import plan_of
-from lego_emit.copies.schedule import nest_of
 from lego_emit.copies.values import node_of
 from lego_emit.errors import InternalError, LegoError
-from lego_emit.ir.nests import BUFFER, Apply, Buffer, Loop, walk
+from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Loop, plus, walk
 from lego_emit.ir.nodes import const, evaluated
 from lego_emit.movement import convert
 
@@ -125,6 +125,57 @@ def test_a_plan_moves_an_array_as_numpy_does():
     given = np.arange(6 * 8 * 10)
     found = plan(Row(6, 8, 10), RegP([6, 8, 10], [2, 0, 1])).run(given)
     assert np.array_equal(found, given.reshape(6, 8, 10).transpose(2, 0, 1).reshape(-1))
+
+
+LONG = (
+    "scalapack.block_cyclic_2d", "onednn.OIhw4i16o4i", "tinygemm.int4", "tenstorrent.TILE", "intel.4",
+    "cublaslt.COL4_4R2_8C", "nvidia.BLOCK_LINEAR_2D", "onednn.NChw16n16c", "xla.{1,0:T(8,128)(2,1)}",
+)  # fmt: skip
+
+
+def symbolic(name):
+    """Rows and a layout of the catalogue, each size a symbol that may be one."""
+    entry = catalogue[name]
+    names = list(entry.example)
+    sizes = dict(zip(names, symbols(" ".join(names)), strict=True))
+    try:
+        layout = entry(**sizes)
+    except LegoError:
+        layout = entry(
+            **{n: s if entry.example[n] >= 8 else entry.example[n] for n, s in sizes.items()}
+        )
+    return Row(*layout.dims), layout
+
+
+@pytest.mark.parametrize("name", rest_deep(LONG, 2))
+@pytest.mark.parametrize("turn", [1, -1])
+def test_boxes_of_one_kind_share_a_function(name, turn):
+    """No function of a copy has more than 150 lines, however many boxes it has."""
+    text = str(copy(*symbolic(name)[::turn], "c", name="moved"))
+    routines = re.findall(r"^static inline [^;]*?\{$.*?^\}$", text, re.M | re.S)
+    assert max(len(own.splitlines()) for own in routines) <= 150
+    assert "moved_box(" in text
+
+
+@pytest.mark.parametrize("target", ["c", "cpp"])
+@pytest.mark.parametrize("threads", [False, True])
+def test_a_function_of_boxes_moves_them(target, threads):
+    unit = copy(*symbolic("tenstorrent.TILE"), target, name="moved", threads=threads)
+    assert "box(" in str(unit) and unit.verify()
+
+
+def test_a_wrong_argument_of_a_box_is_found():
+    """Where a box begins in the source."""
+    made = plan(*symbolic("tenstorrent.TILE"))
+    body, _ = nest_of(made, (), Abilities(calls=True))
+    calls = [k for k, s in enumerate(body) if isinstance(s, Call)]
+    calls = [k for k in calls if body[k].helper.parameters[0] == "from"]
+    check(made, body)
+    for k in calls[:3]:
+        own = body[k]
+        wrong = replace(own, arguments=(plus(own.arguments[0], 1), *own.arguments[1:]))
+        with pytest.raises(InternalError, match=r"wrong element|outside"):
+            check(made, (*body[:k], wrong, *body[k + 1 :]))
 
 
 def test_copy_of_a_whole_memory_says_so():

@@ -15,11 +15,12 @@ from ..ir.nodes import Node, evaluate, evaluated
 from ..packages import numpy as np
 from .chunks import Chunks, in_chunks
 from .digits import Digit
+from .kinds import nest_of
 from .launch import IN_THREADS, grid_of, word_of
 from .passes import passes_of
 from .pieces import Pieces, count_of, covers_once, in_pieces
 from .plan import PAD, Box, Plan, check_plan, model
-from .schedule import LINE, VECTOR, nest_of
+from .schedule import LINE, VECTOR
 from .tiles import Names, Tiles
 from .values import value_of
 
@@ -84,15 +85,16 @@ def check(
     return count
 
 
-# Numbers for sizes in turn: a single index, odd ones, the borders of tiles, rows a power of two apart.
+# Numbers for sizes in turn: a single index, odd ones, the borders of tiles, all digits of 16 and of 32, rows a power
+# of two apart.
 TRIED = (
-    (17, 21, 9, 5, 2), (64, 48, 32, 16, 8), (33, 16, 5, 3, 2), (256, 40, 3, 1, 1), (40, 256, 1, 3, 1),
+    (17, 21, 9, 5, 2), (49, 53, 9, 5, 2), (64, 48, 32, 16, 8), (33, 16, 5, 3, 2), (256, 40, 3, 1, 1), (40, 256, 1, 3, 1),
     (65, 37, 2, 2, 2), (9, 21, 33, 40, 48), (33, 64, 512, 512, 512), (1, 1, 1, 1, 1), (2, 37, 7, 6, 2), (8, 8, 8, 8, 8),
 )  # fmt: skip
 
 
 def sizes_of(
-    plan: Plan, count: int = 10, numbers: Any = TRIED, least: int = 0
+    plan: Plan, count: int = 11, numbers: Any = TRIED, least: int = 0
 ) -> list[dict[str, int]]:
     """Numbers for the sizes that what is assumed of them allows, of which memories stay small. numbers: those that
     are tried, in turn; least: bytes of the destination."""

@@ -33,6 +33,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit
+from .kinds import LONG, Kind, kinds_of, length, moved
 from .plan import Box, Plan
 from .schedule import NEVER_LARGE, BoxNest
 from .tiles import ALL, LINE, Names
@@ -229,6 +230,24 @@ def in_pieces(
 ) -> Pieces:
     """The nest of a plan in pieces. taken: names that it has not; piece: bytes that a piece has at
     least, PIECE by default."""
+    boxes: list[Box] = []
+    found = _in_pieces(plan, taken, abilities, piece, {}, boxes)
+    if plan.space.sizes and abilities.calls and length(found.loops) > LONG:
+        known = [*plan.space.sizes, *taken]
+        kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
+        found = _in_pieces(plan, taken, abilities, piece, kinds, [])
+    return found
+
+
+def _in_pieces(
+    plan: Plan,
+    taken: Sequence[str],
+    abilities: Abilities,
+    piece: int,
+    kinds: Mapping[int, Kind],
+    boxes: list[Box],
+) -> Pieces:
+    """The same, where boxes are moved by the functions of their kinds. boxes: is given those of each piece."""
     names = Names([*plan.space.sizes, *taken, FIRST, LAST, PART])
     size = plan.destination_size
     main = not isinstance(size, int) or size * plan.element_bytes >= NEVER_LARGE
@@ -252,9 +271,14 @@ def in_pieces(
         body: list[Statement] = []
         for nest in group:
             large = total if main and nest is nests[0] else None
-            box = _piece(nest.box, cuts)
+            at, box = len(boxes), _piece(nest.box, cuts)
+            boxes.append(box)
+            call = kinds[at].call(box, own) if at in kinds else None
+            if at and call is not None:
+                body.append(call)
+                continue
             small = BoxNest(box, plan.element_bytes, own, large, abilities)
-            body += small.zeros() if box.is_padding else small.statements()
+            body += moved(small, call)
         loops.append(replace(loop, body=(*lets, *own.lets, *body)))
         found.append(cuts)
     return Pieces(tuple(names.lets), tuple(loops), numbered.before, tuple(found))
@@ -263,6 +287,7 @@ def in_pieces(
 def _piece(box: Box, cuts: Sequence[Cut]) -> Box:
     """The box of one piece."""
     digits, a, b = [*box.digits], box.a, box.b
+    starts = [*box.starts]
     for cut in cuts:
         k = next(k for k, d in enumerate(box.digits) if node_of(d.b) == cut.stride)
         d, start = digits[k], Expr.atom(Atom("sym", cut.start))
@@ -270,7 +295,8 @@ def _piece(box: Box, cuts: Sequence[Cut]) -> Box:
         n = extent if isinstance(extent, int) else Expr.atom(Atom("sym", extent))
         digits[k] = Digit(n, d.a, d.b)
         a, b = (Expr.of(x) + start * Expr.of(y) for x, y in ((a, d.a), (b, d.b)))
-    return Box(tuple(digits), 0 if box.is_padding else a, b, box.is_padding)
+        starts.append((start * Expr.of(d.a), start * Expr.of(d.b)))
+    return Box(tuple(digits), 0 if box.is_padding else a, b, box.is_padding, tuple(starts))
 
 
 def _lines_of(plan: Plan) -> tuple[int, int]:

@@ -33,13 +33,15 @@ class Box:
     """Digits, slowest in the destination first, and the positions of their first index.
 
     digits: merged where two are one on both sides; a, b: the positions in the source and in the destination;
-    is_padding: whether zeros are written, and nothing is read.
+    is_padding: whether zeros are written, and nothing is read; starts: what a and b are sums of, of which several boxes
+    have each, or nothing.
     """
 
     digits: tuple[Digit, ...]
     a: Size
     b: Size
     is_padding: bool = False
+    starts: tuple[tuple[Size, Size], ...] = field(default=(), compare=False, repr=False)
 
     def at(self, sizes: Mapping[str, int]) -> Box:
         """The box of numbers."""
@@ -187,6 +189,7 @@ def _in_own_symbols(plan: Plan) -> Plan:
             own(box.a),
             own(box.b),
             box.is_padding,
+            tuple((own(a), own(b)) for a, b in box.starts),
         )
         for box in plan.boxes
     )
@@ -281,19 +284,26 @@ def _box(
     """The box of one segment of each axis."""
     a, b = space.offsets
     digits: list[Digit] = []
+    starts: list[tuple[Size, Size]] = [(a, b)]
     for part in parts:
         axis = part.axis
+        of: Size = 0
+        to: Size = 0
         whole = arithmetic.whole(axis)
         digits += whole[: part.level]
         last = whole[part.level]
         digits.append(replace(last, n=part.count))
         for level in range(part.level, len(axis.borders)):
             start = _digit(part.base, axis, level, arithmetic)
-            a = arithmetic.plus(a, arithmetic.times(start, axis.a[level]))
-            b = arithmetic.plus(b, arithmetic.times(start, axis.b[level]))
+            of = arithmetic.plus(of, arithmetic.times(start, axis.a[level]))
+            to = arithmetic.plus(to, arithmetic.times(start, axis.b[level]))
+        a, b = arithmetic.plus(a, of), arithmetic.plus(b, to)
+        starts.append((of, to))
     if is_padding:
         a, digits = 0, [replace(d, a=0) for d in digits]
-    return Box(tuple(merged(digits, arithmetic, is_padding)), a, b, is_padding)
+        starts = [(0, to) for _, to in starts]
+    own = tuple(merged(digits, arithmetic, is_padding))
+    return Box(own, a, b, is_padding, tuple(one for one in starts if one != (0, 0)))
 
 
 def merged(digits: Sequence[Digit], arithmetic: Sizes, is_padding: bool = False) -> list[Digit]:

@@ -16,10 +16,10 @@ from ..ir.nests import (
     DESTINATION,
     NOTHING,
     SOURCE,
-    Abilities,
     Apply,
     Before,
     Buffer,
+    Call,
     Fetch,
     Flag,
     Let,
@@ -33,12 +33,10 @@ from ..ir.nests import (
     Zero,
     linear,
     plus,
-    times,
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .passes import Passes, passes_of
-from .plan import Plan
-from .tiles import ALL, LINE, VECTOR, Mover, Names, Tiles
+from .tiles import LINE, VECTOR, Mover, Tiles
 from .values import node_of
 
 # A cache's first level has 64 bytes in each of WAYS ways of PAGE bytes. Rows of a tile that lie a multiple of
@@ -371,18 +369,20 @@ class BoxNest(Tiles):
         covered = {t.digit for side in self.chains for t in side}
         return self.mover.kernel is not None and whole and used <= covered
 
-    def statements(self) -> tuple[Statement, ...]:
-        """All that is done for the box, and what it is in words."""
+    def statements(self, call: Call | None = None) -> tuple[Statement, ...]:
+        """All that is done for the box, and what it is in words. call: what does all but the ways of large copies."""
         if self.passes is not None:
-            return self._by_passes(self.passes)
+            return self._by_passes(self.passes) if call is None else (call,)
         if self.mover.kernel is None:
-            return self._by_runs()
+            return self._by_runs(call)
         self.kinds.append(f"kernel of {len(self.mover.kernel.loads)} registers")
-        body = self.direct(self.mover)
+        body = self.direct(self.mover) if call is None else (call,)
         if self.has_lines and self._at_least(self.tile) is not None:
             body = self._through_buffer(body)
+        if body == (call,):
+            return body
         needed = _all(self._at_least(self.mover.cell) or [])
-        return (Vectors(body, self.direct(self.plain), needed),)
+        return (Vectors(body, self.direct(self.plain) if call is None else (call,), needed),)
 
     @cached_property
     def passes(self) -> Passes | None:
@@ -507,8 +507,8 @@ class BoxNest(Tiles):
             return None if start.value * self.bytes % unit else found
         return [*found, made("eq", made("mod", start, const(max(1, unit // self.bytes))), 0)]
 
-    def _by_runs(self) -> tuple[Statement, ...]:
-        body = self.direct(self.plain)
+    def _by_runs(self, call: Call | None) -> tuple[Statement, ...]:
+        body = self.direct(self.plain) if call is None else (call,)
         n = 1 if self.run is None else self.digits[self.run].n
         if not isinstance(n, int):
             self.kinds.append("runs")
@@ -574,25 +574,3 @@ def _nested(loops: Sequence[Loop], body: tuple[Statement, ...]) -> tuple[Stateme
     for loop in reversed(loops):
         body = (replace(loop, body=body),)
     return body
-
-
-def nest_of(
-    plan: Plan, taken: Sequence[str] = (), abilities: Abilities = ALL
-) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
-    """The nest of a plan, and what its boxes are moved by, in words. taken: names that it has not."""
-    names = Names([*plan.space.sizes, *taken])
-    statements: list[Statement] = []
-    kinds: list[str] = []
-    main = not isinstance(plan.destination_size, int) or (
-        plan.destination_size * plan.element_bytes >= NEVER_LARGE
-    )
-    total = times(node_of(plan.destination_size), plan.element_bytes)
-    for box in plan.boxes:
-        own = total if main and box is plan.boxes[0] else None
-        nest = BoxNest(box, plan.element_bytes, names, own, abilities)
-        if abilities.strided:
-            statements.append(nest.strided())
-        else:
-            statements += nest.zeros() if box.is_padding else nest.statements()
-        kinds += [kind for kind in nest.kinds if kind not in kinds]
-    return (*names.lets, *statements), tuple(kinds)

@@ -26,7 +26,7 @@ from ..ir.nests import (
     Statement,
     linear,
 )
-from ..ir.nodes import Node, var
+from ..ir.nodes import Node, const, var
 from .digits import Digit, Size
 from .kernels import MOST_FIELDS, interleaved, of_bits
 from .plan import Box
@@ -135,6 +135,12 @@ class Names:
         while name in self._taken:
             name, k = f"{stem}{k}", k + 1
         self._taken.add(name)
+        return name
+
+    def parameter(self, stem: str, least: int) -> str:
+        """A name for an integer that a function is given, which is so many at least."""
+        name = self.fresh(stem)
+        self._values[name] = const(least)
         return name
 
     def named(self, size: Size, stem: str) -> Node:

@@ -51,10 +51,10 @@ from ..trace.follow import TraceOptions
 from .checks import check, sizes_of
 from .chunks import Chunks, in_chunks
 from .digits import index_space, neighbors
+from .kinds import nest_of
 from .pieces import Pieces, each_in_pieces, in_pieces
 from .places import places
 from .plan import Plan, plan_of
-from .schedule import nest_of
 from .tiles import VECTOR, Names
 from .value import followed
 from .values import least, node_of, value_of

@@ -20,6 +20,7 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 | `Buffer` | a small local array |
 | `Vectors` | a part for compilers with vector extensions, and a plain one |
 | `Each` | a loop over the index functions' results |
+| `Call` | calls a function of the file for one of several boxes |
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Abilities(NamedTuple):
     a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; packs: memories are arrays of one
     type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
     hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
-    kernel from a buffer that another one fills."""
+    kernel from a buffer that another one fills; calls: functions that move boxes of one kind."""
 
     kernels: bool = True
     streams: bool = True
@@ -60,6 +61,7 @@ class Abilities(NamedTuple):
     segments: bool = False
     fetches: bool = True
     passes: bool = True
+    calls: bool = False
 
 
 class Exchange(NamedTuple):
@@ -295,6 +297,29 @@ class Each:
     step: str = ""
 
 
+@dataclass(frozen=True)
+class Helper:
+    """A function that moves boxes of one kind. stem: what its name ends with; parameters: its integers, before the two
+    arrays; body: its statements, which read no other integers."""
+
+    stem: str
+    parameters: tuple[str, ...]
+    body: tuple[Statement, ...]
+
+    @property
+    def reads(self) -> bool:
+        """Whether it reads the source, and does not write zeros."""
+        return not any(isinstance(s, Zero) for s in walk(self.body))
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a helper with these integers."""
+
+    helper: Helper
+    arguments: tuple[Node, ...]
+
+
 FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
 VALUE = "v"  # an element that is read, in what is made of it
 ENTRIES = "entries"  # the op of what is made of a byte where it is a table, whose 256 numbers are the node's value
@@ -361,6 +386,7 @@ Statement: TypeAlias = (
     | Buffer
     | Vectors
     | Each
+    | Call
     | Threaded
 )
 Body: TypeAlias = Sequence[Statement]
@@ -372,6 +398,8 @@ def inner(statement: Statement) -> tuple[Statement, ...]:
         return (*statement.then, *statement.otherwise)
     if isinstance(statement, Vectors):
         return (*statement.body, *statement.plain)
+    if isinstance(statement, Call):
+        return statement.helper.body
     return getattr(statement, "body", ())
 
 
@@ -382,10 +410,15 @@ def walk(body: Body) -> Iterator[Statement]:
         yield from walk(inner(statement))
 
 
-def names_read(body: Body) -> set[str]:
-    """The names of integers and of truths that statements read."""
+def names_read(body: Body, plain: bool = False) -> set[str]:
+    """The names of integers and of truths that statements read. plain: without those of vectors."""
     found: set[str] = set()
-    for statement in walk(body):
+    for statement in body:
+        if plain and isinstance(statement, Vectors):
+            found |= names_read(statement.plain, plain)
+            continue
+        if not isinstance(statement, Call):  # whose helper reads its own
+            found |= names_read(inner(statement), plain)
         for field, value in vars(statement).items():
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, str) and field in ("flags", "arguments"):
@@ -399,6 +432,15 @@ def names_read(body: Body) -> set[str]:
 def kernels(body: Body) -> list[Kernel]:
     """The different kernels, in order of first use."""
     return list(dict.fromkeys(s.kernel for s in walk(body) if isinstance(s, Apply)))
+
+
+def helpers(body: Body) -> list[Helper]:
+    """The different functions that are called, each behind those that it calls."""
+    found: dict[Helper, None] = {}
+    for s in walk(body):
+        if isinstance(s, Call):
+            found |= dict.fromkeys([*helpers(s.helper.body), s.helper])
+    return list(found)
 
 
 def linear(start: Node, terms: Sequence[tuple[Node, str]]) -> Node:
@@ -590,3 +632,7 @@ class _Run:
                     self.arrays[DESTINATION][to + k * steps[1]] = self.arrays[SOURCE][
                         of + k * steps[0]
                     ]
+
+    def call(self, s: Call, env: dict[str, int]) -> None:
+        given = [self.value(n, env) for n in s.arguments]
+        self.body(s.helper.body, dict(zip(s.helper.parameters, given, strict=True)))
