@@ -319,7 +319,9 @@ class Names(Kernel):
 
     def noted_region(self, values: Sequence[Value], defined: Sequence[str] = ()) -> str:
         """The mark by which checked() sees that names which statements defined are used in their blocks, of MLIR
-        in their regions. defined: the names that a statement gives these values."""
+        in their regions; "" of a language without braces. defined: the names that a statement gives these values."""
+        if self.printer.statement_ends_line and not self.printer.kernel_lines:
+            return ""
         used = sorted({name for value in values for name in value.names if name in self.written})
         self._notes.append(Note({}, [], place(), used, defined))
         return f"{NOTED}{len(self._notes) - 1}{NOTED}"
