@@ -178,6 +178,12 @@ def test_a_wrong_argument_of_a_box_is_found():
             check(made, (*body[:k], wrong, *body[k + 1 :]))
 
 
+def test_a_row_of_one_tile_and_a_line_is_streamed():
+    """Which begins nowhere else than at 0."""
+    unit = copy(Col(M, 48), Strided((M, 48), (LD, 1)), "c", assume=["LD >= 48"])
+    assert "streamed where it is large" in str(unit.plan) and unit.verify()
+
+
 def test_copy_of_a_whole_memory_says_so():
     unit = pack(Row(4, 4, 8, 8), "c")
     assert unit.plan.is_memcpy

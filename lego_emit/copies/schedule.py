@@ -257,14 +257,15 @@ class BoxNest(Tiles):
         apart: list[Loop] = []
         around: dict[int, Loop] = {}
         for k, size in enumerate(tile):
-            if size and self._is_whole(k, size):
+            reads = ragged and k == line[-1]  # where a tile begins, even if it is the only one
+            if size and self._is_whole(k, size) and not reads:
                 continue
             origin[k] = self.outer[k]
             if not size:
                 apart.append(self._loop(self.outer[k], k, 1))
                 continue
             around[k] = self._loop(self.outer[k], k, size)
-            if k == line[-1] and ragged:
+            if reads:
                 stop = plus(self.n[k], -ragged)  # from there on the tile before reaches the end
                 last = plus(self.n[k], -size)
                 around[k] = replace(around[k], stop=stop, step=step[k], last=last)
