@@ -43,7 +43,7 @@ NOT_BY_STAR = "copy pack unpack".split()  # `import *` must not take the place o
 MODULES = "cute hardware movement types".split()
 # What every layout has, beside what its own kind says of itself.
 ON_A_LAYOUT = """
-    affine_map apply check coordinates dims has_inverse in_bounds inv inverse is_bijection pack physical_dims physical_size plan plot
+    affine_map descriptor apply check coordinates dims has_inverse in_bounds inv inverse is_bijection pack physical_dims physical_size plan plot
     results show size step to_cute unpack
 """.split()
 MOST_ON_A_LAYOUT = 26

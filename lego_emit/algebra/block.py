@@ -371,6 +371,23 @@ class Block:
         """
         return later().plan(self, x, of)
 
+    def descriptor(self, pointer: Any) -> Any:
+        """In a Triton kernel under lego_emit.jit, the tensor descriptor of an array in this layout:
+        d = A.descriptor(a) becomes tl.make_tensor_descriptor(..), and d[p, k, :, :] loads a block or stores it.
+
+        pointer: to the array's first element. Raises LayoutError anywhere else, where there is no descriptor.
+
+            >>> from lego_emit import Row
+            >>> Row(64, 64).descriptor(None)
+            Traceback (most recent call last):
+            lego_emit.errors.LayoutError: Row(64, 64).descriptor: only a Triton kernel under @lego_emit.jit has descriptors; write d = A.descriptor(a) there
+            LE0101: docs/errors.md#layouterror
+        """
+        raise LayoutError(
+            f"{short_repr(self)}.descriptor: only a Triton kernel under @lego_emit.jit has descriptors; write "
+            "d = A.descriptor(a) there"
+        )
+
     def __matmul__(self, inner: Any) -> Block:
         """self @ inner: inner first. Its results are taken for self's index where they are as many and
         as large as self's dims, else its flat position is, row-major: a LegoWarning says so where

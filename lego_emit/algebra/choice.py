@@ -164,12 +164,6 @@ class Choice(Indexable):
         """The layouts by their keys, which are again members of an IntEnum where they were."""
         return {_Key(key, self.labels.get(key)): L for key, L in self.layouts.items()}
 
-    def function_names(self, name: str) -> dict[int, str]:
-        """What the layouts are called beside a Choice of that name, by their keys: NAME_rows of Order.ROWS,
-        NAME_7, NAME_minus_7."""
-        said = {k: self.labels.get(k, ("", str(k).replace("-", "minus_")))[1] for k in self.layouts}
-        return {key: f"{name}_{text.lower()}" for key, text in said.items()}
-
     def inv(self, flat: Any) -> tuple[Any, ...]:
         """The logical index of a flat physical index in the tag's layout, as Block.inv gives it. Raises
         InverseError where one of the layouts has no inverse, or they take different numbers of positions."""
@@ -275,3 +269,10 @@ def _checked(layouts: Any, said: str) -> tuple[dict[int, Block], dict[int, tuple
                 f"{', '.join(names[1] or ())}; the layouts of a choice call them the same"
             )
     return found, labels
+
+
+def function_names(choice: Choice, name: str) -> dict[int, str]:
+    """What the layouts are called beside a Choice of that name, by their keys: NAME_rows of Order.ROWS,
+    NAME_7, NAME_minus_7."""
+    said = {k: choice.labels.get(k, ("", str(k).replace("-", "minus_")))[1] for k in choice.layouts}
+    return {key: f"{name}_{text.lower()}" for key, text in said.items()}

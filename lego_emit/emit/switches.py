@@ -141,6 +141,8 @@ def linked(program: Program, named: Mapping[str, Any], options: Any) -> tuple[Pr
     """(a program in which the functions of a Choice call those of its layouts, which are subjects, too; the
     index type that they should all have, None where they have one). Raises TargetError for options that
     calls have not."""
+    from ..algebra.choice import function_names
+
     functions = {f.name: f for f in program.functions}
     for name, subject in named.items():
         if getattr(subject, "form", "") != "functions":
@@ -150,7 +152,7 @@ def linked(program: Program, named: Mapping[str, Any], options: Any) -> tuple[Pr
                 f"{name}: functions of a Choice that call those of its layouts have no methods, structs or "
                 "prepared sizes; leave methods=, prepare=, index= and group= out, or form='functions'"
             )
-        own = subject.function_names(name)
+        own = function_names(subject, name)
         for kind in ("apply", "inv"):
             made = functions.get(f"{name}_{kind}")
             if made is None or not made.body or any(n.op != "switch" for _, n in made.body):

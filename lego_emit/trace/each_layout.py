@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.choice import Choice
+from ..algebra.choice import Choice, function_names
 from ..errors import TraceError
 from .subject import several
 
@@ -24,7 +24,7 @@ def with_functions(subject: Any, options: Any) -> tuple[Any, Any]:
 
     def add(name: str, part: Any) -> None:
         if isinstance(part, Choice) and part.form == "functions":
-            for key, own in part.function_names(name).items():
+            for key, own in function_names(part, name).items():
                 if own in named or own in found:
                     raise TraceError(
                         f"two of what generate() was given are called {own}, one of them a layout of {name}; "
