@@ -21,9 +21,9 @@ from .tiled import tiled
     vector=4,
 )
 def aosoa(count: Any, fields: Any, vector: Any) -> Block:
-    """Records in vectors, of each vector one field after the other; the offset of (record, field).
+    """Vectors of records, each with one field after another; the offset of (record, field).
 
-    In elements, all fields of one size.
+    The offset is in elements; all fields have the same size.
     """
     return tiled([count, fields], [(vector,), ()], [(0, 0), (1, 0), (0, 1)])
 

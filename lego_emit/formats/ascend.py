@@ -26,7 +26,7 @@ def _c0(name: str, element_bytes: Any) -> int:
 def nz(rows: Any, columns: Any, element_bytes: int = 2) -> Block:
     """Row-major fractals of 16 x C0, one below the other; an element's offset.
 
-    C0 is 32 / element_bytes; the accumulator in L0C has 16 whatever the type: element_bytes=2.
+    C0 is 32 / element_bytes. The accumulator in L0C has C0 = 16 for every type: use element_bytes=2.
     """
     c0 = _c0("NZ", element_bytes)
     return tiled([rows, columns], [(16,), (c0,)], [(1, 0), (0, 0), (0, 1), (1, 1)])

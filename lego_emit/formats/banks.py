@@ -47,10 +47,10 @@ def from_skewed(columns: Any, offset: Any) -> Any:
     columns=4,
 )
 def permutation(rows: Any, banks: Any, columns: Any, bit: int = 0) -> Block:
-    """The bits of the bank joined by exclusive or with as many of the row; where (row, bank, column) lies.
+    """The bits of the bank XORed with as many bits of the row; the position of (row, bank, column).
 
-    As row, bank in the DRAM and column, row-major. bit: the lowest of the row that counts: 4 in
-    ramulator's map.
+    The position is row-major in the row, the bank in the DRAM and the column. bit: the lowest bit of
+    the row that is used, 4 in ramulator's map.
     """
     construct = LazyText('catalogue["dram.permutation"]({}, {}, ..)', rows, banks)
     bits_of(construct, "banks", banks)

@@ -14,8 +14,8 @@ SOURCE = (
 )
 CHECKED = "the strides that bli_packm_init computes and the loops of the reference kernel"
 RAGGED = (
-    "the last micropanel is as large as the others, Padded; where a micropanel has an odd number of "
-    "elements one more is left after it, and there is no inverse"
+    "the last micropanel is as large as the others, Padded; if a micropanel has an odd number of "
+    "elements, one unused element follows it, and there is no inverse"
 )
 
 

@@ -28,7 +28,7 @@ def mma(operand: str = "c", bits: int = 16, k: Any = None) -> Block:
     """A fragment of mma.sync m16n8; a register is one element.
 
     operand: 'a' (16 x k), 'b' (k x 8), 'c' or 'd' (16 x 8). bits: of an element. k: 256 / bits unless
-    given, or half of it, for f64 4, 8 or 16.
+    given, or half of that; for f64 it is 4, 8 or 16.
     """
     return hardware.mma(operand, bits, k)
 

@@ -22,7 +22,7 @@ def q8_0x4(rows: Any, columns: Any, interleave: int = 4) -> Block:
     """The quants of four rows' q8_0 blocks, in parts of 4 or 8 of each row in turn; in bytes.
 
     interleave: 4 or 8. A block of 4 x 32 quants has 136 bytes: the four rows' scales, of 2 bytes each,
-    come first, so that no quant has the positions 136 b to 136 b + 7.
+    come first, so no quant has the positions 136 b to 136 b + 7.
     """
     construct = 'catalogue["ggml.q8_0x4"]'
     choice(construct, "interleave", interleave, (4, 8))

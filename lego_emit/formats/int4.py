@@ -59,7 +59,7 @@ def awq_pack_intweight(N: Any, K: Any) -> Block:
     "tinygemm.int4",
     source="pytorch/pytorch, aten/src/ATen/native/cuda/int4mm.cu (matrix_to_m16n8k16_Bint4_layout)",
     checked="torch._convert_weight_to_int4pack on a GPU",
-    ragged="rounded up, Padded; PyTorch itself takes no k but multiples of 16 inner_k_tiles",
+    ragged="rounded up, Padded; PyTorch itself takes only multiples of 16 inner_k_tiles as k",
     n=8,
     k=32,
     inner_k_tiles=2,

@@ -60,8 +60,8 @@ def packed(n: Any, uplo: str = "U") -> Block:
 def rectangular(n: Any, uplo: str = "U") -> Block:
     """A triangle of n x n folded into a rectangle, column-major, with TRANSR = 'N'; in elements.
 
-    uplo: "U" for the upper triangle, "L" for the lower one. Half of the columns stand as they are, the
-    other half transposed beside them.
+    uplo: "U" for the upper triangle, "L" for the lower one. Half of the columns are stored as they
+    are, and the other half is transposed beside them.
     """
     choice('catalogue["lapack.TF"]', "uplo", uplo, ("U", "L"))
     half = n // 2

@@ -14,7 +14,7 @@ from .tiled import tiled
 
 SOURCE = "Reference-ScaLAPACK/scalapack, TOOLS/indxg2l.f, indxg2p.f, indxl2g.f, numroc.f"
 CHECKED = "those four functions, compiled and run; a local array's padding lies beyond NUMROC"
-RAGGED = "local arrays are rounded up to whole blocks, as many as the first process has, Padded"
+RAGGED = "local arrays are rounded up to as many whole blocks as the first process has, Padded"
 
 
 @catalogue.entry(

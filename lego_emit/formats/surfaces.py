@@ -29,7 +29,7 @@ COPIED = "Mesa's own copy to this tile, run on it byte by byte"
 def block_linear(rows: Any, bytes: Any, log2_gobs: int = 1) -> Block:
     """GOBs of 64 bytes x 8 rows, 2**log2_gobs below each other in a block; a byte's offset.
 
-    In a GOB sectors of 16 bytes x 2 rows; blocks row-major. log2_gobs: 0 to 5.
+    A GOB has sectors of 16 bytes x 2 rows; blocks are row-major. log2_gobs: 0 to 5.
     """
     tall = 1 << choice(
         'catalogue["nvidia.BLOCK_LINEAR_2D"]', "log2_gobs", log2_gobs, (0, 1, 2, 3, 4, 5)
@@ -47,7 +47,7 @@ def block_linear(rows: Any, bytes: Any, log2_gobs: int = 1) -> Block:
     bytes=32,
 )
 def x_tiles(rows: Any, bytes: Any) -> Block:
-    """Tiles of 512 bytes x 8 rows, row-major within and without; a byte's offset.
+    """Row-major tiles of 512 bytes x 8 rows, each row-major inside; a byte's offset.
 
     Without the exchange of bit 6 that some old platforms have.
     """
