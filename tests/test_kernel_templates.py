@@ -57,6 +57,37 @@ def test_a_name_keeps_its_range_in_its_block_alone(target):
     assert "y = 0;" in line(LEAKS.replace("} }\nAGAIN", ""), target)
 
 
+@pytest.mark.parametrize(
+    ("target", "begins", "ends"),
+    [
+        ("triton", ["@triton.jit\ndef first(i):", "def second(t):"], ""),
+        ("numpy", ["def first(i):", "async def second(t):"], ""),
+        ("julia", ["function first(i)", "@inline function second(t)"], "end"),
+        ("julia", ["function first(i)", "second(t) = begin"], "end"),
+        (
+            "fortran",
+            ["Subroutine first(i)", "pure integer(int32) function second(t)"],
+            "end FUNCTION x",
+        ),
+    ],
+)
+def test_a_name_keeps_its_range_in_its_function_alone(target, begins, ends):
+    """In a language without braces; an inner function knows it, and what is defined before all functions stays."""
+    kind = "" if target in ("triton", "numpy") else ": int32"
+    head = (
+        f"{{% names i{kind} %}}\n{{% index u = i % 2 %}}\n{begins[0]}\n  {{% index t = i % 2 %}}\n"
+    )
+    inner, after = (
+        f"{space}{begins[1]}\n{space}  y = {{{{ t // 2 + u // 2 }}}}\n" for space in ("  ", "")
+    )
+    again = f"{{% names t{kind} %}}\n"
+    with pytest.raises(TemplateError, match="t was defined in a function that has ended"):
+        line(f"{head}{ends}\n{after}{ends}\n", target)
+    known = re.compile(r"y = 0(_int32)?$", re.M)
+    assert known.search(line(f"{head}  if i > 0\n  end\n{inner}", target))
+    assert not known.search(line(f"{head}{ends}\n{again}{after}{ends}\n", target))
+
+
 @pytest.mark.parametrize("use", ["{{ i // 4 }}", "{{ S['i', 0] }}", "{% assume 'i < 9' %}"])
 @pytest.mark.parametrize(
     "scope",

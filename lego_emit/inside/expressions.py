@@ -65,6 +65,10 @@ class _Names(Kernel):
         """Nothing: no name is to be looked for in a text."""
         return ""
 
+    def noted_region(self, values: Sequence[Value], defined: Sequence[str] = ()) -> str:
+        """Nothing: there is one function."""
+        return ""
+
     @contextmanager
     def under(self, tests: Iterable[Value]) -> Iterator[None]:
         """While the block runs, conditions of indices hold, which is no assumption."""

@@ -319,9 +319,7 @@ class Names(Kernel):
 
     def noted_region(self, values: Sequence[Value], defined: Sequence[str] = ()) -> str:
         """The mark by which checked() sees that names which statements defined are used in their blocks, of MLIR
-        in their regions; "" of a language without braces. defined: the names that a statement gives these values."""
-        if self.printer.statement_ends_line and not self.printer.kernel_lines:
-            return ""
+        in their regions. defined: the names that a statement gives these values."""
         used = sorted({name for value in values for name in value.names if name in self.written})
         self._notes.append(Note({}, [], place(), used, defined))
         return f"{NOTED}{len(self._notes) - 1}{NOTED}"
@@ -368,9 +366,10 @@ class Names(Kernel):
             regions.read(part)
             if ended := regions.ended(note.used):
                 in_mlir = self.printer.kernel_lines
+                block = "region" if in_mlir else "block" if regions.braces else "function"
                 raise TemplateError(
                     f"{note.place}: {'%' * bool(in_mlir)}{ended[0]} was defined in a "
-                    f"{'region' if in_mlir else 'block'} that has ended; where another one is meant write "
+                    f"{block} that has ended; where another one is meant write "
                     f"{{% names {ended[0]} %}}"
                 )
             regions.define(note.defined)
@@ -589,7 +588,7 @@ class Names(Kernel):
 @dataclass
 class Note:
     """What is to be checked of a value that was printed: names in its texts, and in which; layouts whose
-    sizes are in it; the place in the template; of MLIR, names that statements defined, and define here."""
+    sizes are in it; the place in the template; names that statements defined, and define here."""
 
     words: dict[str, str]
     holed: list[str]

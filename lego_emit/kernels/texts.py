@@ -49,6 +49,9 @@ SET = re.compile(r"\s*(?:<<|>>|//|\*\*|[-+*/%&|^:])?=(?!=)")
 DEFINED = re.compile(  # of MLIR: %a:2, %b = ..
     r"[{}]|^[ \t]*%[\w.$-]+(?::\d+)?(?:\s*,\s*%[\w.$-]+(?::\d+)?)*(?=\s*=(?!=))", re.M
 )
+FUNCTION = (  # of Python, Julia and Fortran, or its end; [1], [2]: what it is indented by
+    r"^([ \t]*)(?!end\b)(?:[\w()@.]+[ \t]+)*(?:def|function|subroutine)[ \t]+\w|^([ \t]*)end\b"
+)
 STRINGS = r'"""[\s\S]*?"""|"(?:\\.|[^"\\\n])*"'
 COMMENTS = {"/*": r"/\*[\s\S]*?\*/"}  # those that do not end with the line
 STORAGE = re.compile(
@@ -178,19 +181,24 @@ def defined_twice(text: str) -> str:
 
 class Regions:
     """The blocks, of MLIR the regions, that a text, read part by part, has begun and not ended, and the names that the
-    statements of its template define in them. Of what #if and #else part, each begins with the same blocks."""
+    statements of its template define in them. Of what #if and #else part, each begins with the same blocks; in a language
+    without braces a block is a function, up to the next one that is no further in."""
 
     def __init__(self, printer: Printer):
         self._open: list[set[str]] = [set()]
         self._before: list[list[set[str]]] = []  # the blocks at each #if
-        self._part = re.compile(
-            rf"{_skipped(printer)}|'[{{}}]'|([{{}}])|^[ \t]*#[ \t]*(if|el|endif)", re.M
-        )
+        self._columns: list[int] = []  # of the functions that are open, where there are no braces
+        self.braces = bool(printer.kernel_lines) or not printer.statement_ends_line
+        inner = r"'[{}]'|([{}])|^[ \t]*#[ \t]*(if|el|endif)" if self.braces else FUNCTION
+        self._part = re.compile(f"{_skipped(printer)}|{inner}", re.M | re.I)
 
     def read(self, text: str) -> None:
         """The next part of the text."""
         for part in self._part.finditer(text):
-            if part[1] == "{":
+            if not self.braces:
+                if part[1] is not None or part[2] is not None:
+                    self._reach(part[1] or part[2] or "", begins=part[1] is not None)
+            elif part[1] == "{":
                 self._open.append(set())
             elif part[1]:
                 self._open[max(1, len(self._open) - 1) :] = []
@@ -200,6 +208,16 @@ class Regions:
                 self._open = [*self._before[-1]]
             elif part[2] and self._before:
                 self._before.pop()
+
+    def _reach(self, indent: str, begins: bool) -> None:
+        """A function that begins or ends with this indent: it ends those that are no further out."""
+        column = len(indent.expandtabs())
+        while self._columns and self._columns[-1] >= column:
+            self._columns.pop()
+            self._open.pop()
+        if begins:
+            self._columns.append(column)
+            self._open.append(set())
 
     def define(self, names: Iterable[str]) -> None:
         """Names of the innermost region."""
