@@ -305,6 +305,19 @@ def test_a_block_has_the_registers_that_its_groups_ask_for(rows, example):
 
 @pytest.mark.deep
 @pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+@pytest.mark.parametrize(("stages", "is_taken"), [(4, True), (5, False)])
+def test_stages_beyond_a_block_s_shared_memory_are_refused(stages, is_taken, example, tmp_path):
+    given = example.loaded(symbols("M N K"), (128, 256, 64), stages)
+    text = render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **given)
+    (tmp_path / "kernel.cu").write_text(text)
+    command = ["nvcc", "-arch=sm_90a", "-cubin", "kernel.cu", "-o", "kernel.cubin"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode == 0) == is_taken
+    assert ("need more shared memory than a block has" in done.stderr) != is_taken
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
 def test_kernels_neither_spill_nor_wait_for_each_other(example, tmp_path):
     gemm, ways = (importlib.import_module(name) for name in ("gemm", "ways"))
     sources = [gemm.source(*case) for case in gemm.CASES]

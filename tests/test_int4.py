@@ -4,6 +4,7 @@ from the PTX ISA."""
 import importlib
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -97,6 +98,19 @@ def test_a_block_has_the_registers_that_its_warps_ask_for(setting, example):
     threads = int(re.search(r"__launch_bounds__\((\d+), 1\)", text)[1])
     there = 65536 // threads // 8 * 8 * threads
     assert 128 * less + (threads - 128) * more <= there
+
+
+@pytest.mark.deep
+@pytest.mark.skipif(not shutil.which("nvcc"), reason="no nvcc")
+@pytest.mark.parametrize(("stages", "is_taken"), [(11, True), (40, False)])
+def test_stages_beyond_a_block_s_shared_memory_are_refused(stages, is_taken, example, tmp_path):
+    given = example.given("P N K", (8, 224), 1, stages)
+    text = render(EXAMPLE / "kernel.cu.j2", "cuda", arch="sm_90a", **given)
+    (tmp_path / "kernel.cu").write_text(text)
+    command = ["nvcc", "-arch=sm_90a", "-cubin", "kernel.cu", "-o", "kernel.cubin"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode == 0) == is_taken
+    assert ("need more shared memory than a block has" in done.stderr) != is_taken
 
 
 @pytest.mark.deep
