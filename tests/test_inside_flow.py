@@ -98,6 +98,10 @@ FLOW = {
     "blanks in a condition": ("K = Row(M, N) if T == 'a  b' else Col(M, N)\nreturn K[i, j]", False),
     "a name that the text might take": ("position = 3\np, q = Row(M, N).inv(max(7, 2))\nreturn position, p, q", False),
     "a range of the function's own": ("def range(n): return [-4]\nz = 0\nfor k in range(3): z = Row(M, N).in_bounds(k, 0)\nreturn z", False),
+    "a range that starts below 0": ("z = []\nfor k in range(-2, M): z.append(Row(M, N).in_bounds(k, 0))\nreturn z", False),
+    "a range to a quotient, and beyond": ("z = []\nfor k in range(N // M): z.append((Row(N // M, 2).in_bounds(k, 0), Row(N // M, 2).in_bounds(k + 1, 0)))\nreturn z", False),
+    "a range to a quotient that is none": ("z = []\nfor k in range(0, (j - N) // M): z.append(Row(M, N).in_bounds(k, 0))\nreturn z", False),
+    "an end that a round changes": ("z = []\nfor k in range(0, M // 2):\n    z.append(Row(4, 6).in_bounds(k + M - 3, 0)); M -= 1\nreturn z", False),
     "itself": ("return 1 if M > 4 else Row(M, N)[i, j] + kernel(M + 1, N, i, j)", False),
     "several lines before a semicolon": ("K = Row(\n    M,\n    N); x = 3\np, q = K.inv(\n    7); y = 4\nassume(\n  M > 0); z = 5\nreturn K[i, j], x, p, q, y, z", False),
     "a comment within": ("p, q = Row(M, N).inv(max( # seven\n    7, 0))\nreturn p, q", False),
@@ -144,6 +148,30 @@ def test_control_flow(case, tmp_path):
             assert made is REFUSED, made
         else:
             assert made == plain, (T, plain, made)
+
+
+@pytest.mark.parametrize(
+    "end", ["M", "0, M", "1, M", "M // B", "0, M // B", "6", "0, 6", "L.dims[0]", "0, L.dims[0]"]
+)
+def test_a_range_bounds_its_counter(end, tmp_path):
+    size = "L.dims[0]" if "L" in end else end.removeprefix("0, ").removeprefix("1, ")
+    text = f"""from lego_emit import Row, jit
+
+L = Row(4, 7)
+
+
+@jit(target="python")
+def count(M, N, B):
+    total = 0
+    for k in range({end}):
+        total += Row({size}, N).in_bounds(k, 0)
+    return total
+"""
+    (tmp_path / "counted.py").write_text(text)
+    space = {"__name__": "counted"}
+    exec(compile(text, str(tmp_path / "counted.py"), "exec"), space)
+    assert "total += True" in space["count"].lego.source
+    assert space["count"](12, 5, 3) == len(eval(f"range({end})", {"M": 12, "B": 3, "L": L}))
 
 
 def test_layouts_in_lists_and_dicts_by_constants():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import types
+from collections.abc import Callable
 from typing import Any
 
 from ..algebra.block import Block
@@ -218,7 +219,7 @@ class Layouts:
                         f"{', '.join(sorted(names))} {'are' if names[1:] else 'is'} asked for while a layout is "
                         "made, and known when the kernel runs; make both layouts, and choose by if .. else ..",
                     )
-        tree = ast.Expression(_Divisions(self.outer, self.language.package).visit(_copied(node)))
+        tree = ast.Expression(_Divisions(self._is_cdiv).visit(_copied(node)))
         code = compile(ast.fix_missing_locations(tree), self.source.file, "eval")
         with self._placed(node):
             try:
@@ -304,6 +305,12 @@ class Layouts:
                 return None if found is None else number(self.outer.take(node, found))
         return None
 
+    def _is_cdiv(self, func: ast.expr) -> bool:
+        found = self.outer.value(func)
+        return getattr(found, "__name__", "") == "cdiv" and comes_from(
+            found, (self.language.package,)
+        )
+
     def _placed(self, node: ast.AST) -> Any:
         return _Placed(self.source, node)
 
@@ -326,14 +333,13 @@ class _Placed:
 class _Divisions(ast.NodeTransformer):
     """cdiv of the kernel language, as it is of symbols."""
 
-    def __init__(self, outer: Outer, package: str):
-        self.outer, self.package = outer, package
+    def __init__(self, is_cdiv: Callable[[ast.expr], bool]):
+        self.is_cdiv = is_cdiv
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """A call, its arguments first."""
         self.generic_visit(node)
-        found = self.outer.value(node.func)
-        if getattr(found, "__name__", "") == "cdiv" and comes_from(found, (self.package,)):
+        if self.is_cdiv(node.func):
             node.func = ast.copy_location(ast.Name("__cdiv", ast.Load()), node.func)
         return node
 

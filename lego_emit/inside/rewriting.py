@@ -386,14 +386,13 @@ class Rewriter(Descriptors):
                 self._moved_on(name, nodes[0])
 
     def _counted(self, node: ast.For, target: ast.expr, iterable: ast.expr) -> list[Cond]:
-        """What is known of the counter of a range in each round: it is at least 0, and below an end that is a name
-        or a layout's size."""
+        """What is known of the counter of a range in each round: it is at least 0, and below an end that is known."""
         match iterable:
             case ast.Call(func=func, args=[*start, end], keywords=[]) if (
                 isinstance(target, ast.Name)
                 and self._is_range(self.outer.value(func))
                 and len(start) < 2
-                and (not start or (self._literal(start[0]) or -1) >= 0)
+                and all((first := self._literal(one)) is not None and first >= 0 for one in start)
             ):
                 pass
             case _:
@@ -403,17 +402,38 @@ class Rewriter(Descriptors):
             return []
         counter = symbols(target.id)
         found = [Cond("le", Expr.of(0), counter)]
-        match end:
-            case ast.Name(id=name) if (
-                name in self.bound - inside - self.moved and name not in self.ever
-            ):
-                found.append(Cond("lt", counter, symbols(name)))
+        if (last := self._end(end, inside)) is not None:
+            found.append(Cond("lt", counter, last))
+        return found
+
+    def _end(self, node: ast.expr, inside: set[str]) -> Expr | None:
+        """The end of a range, if it stays while the loop runs: a number, a name, a layout's size, or a quotient of two
+        of these. (Where rounding towards zero and rounding down differ, a range has no round.)"""
+        match node:
+            case ast.BinOp(left=left, op=ast.FloorDiv(), right=right):
+                up = False
+            case ast.Call(func=func, args=[left, right], keywords=[]) if self._is_cdiv(func):
+                up = True
+            case _:
+                return self._steady(node, inside)
+        of, by = self._steady(left, inside), self._steady(right, inside)
+        if of is None or by is None or by == Expr.of(0):
+            return None
+        return (of + by - 1) // by if up else of // by
+
+    def _steady(self, node: ast.expr, inside: set[str]) -> Expr | None:
+        """A number, a name or a layout's size that no statement inside a loop assigns."""
+        if (value := self._literal(node)) is not None:
+            return Expr.of(value)
+        match node:
+            case ast.Name(id=name):
+                if name in self.bound - inside - self.moved and name not in self.ever:
+                    return symbols(name)
             case ast.Subscript(value=ast.Attribute(value=base, attr="dims"), slice=key):
                 layout, axis = self._layout(base), self._literal(key)
                 if isinstance(layout, Block) and axis is not None and axis < len(layout.dims):
-                    if not sizes_in(layout) & inside:
-                        found.append(Cond("lt", counter, Expr.of(layout.dims[axis])))
-        return found
+                    return None if sizes_in(layout) & inside else Expr.of(layout.dims[axis])
+        return None
 
     def _is_range(self, found: Any) -> bool:
         named = getattr(found, "__name__", "") in RANGES
