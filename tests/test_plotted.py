@@ -63,8 +63,12 @@ class Axes:
     def imshow(self, colors):
         self.colors = colors
 
-    def text(self, x, y, text, **_):
+    def text(self, x, y, text, color, **_):
+        assert color == "black"  # whatever the style is: the cells are light
         self.texts[y, x] = text
+
+    def plot(self, xs, ys, **_):
+        self.path = [*zip(ys, xs, strict=True)]
 
     def axhline(self, at, **_):
         self.lines.append(("h", at))
@@ -91,6 +95,8 @@ def test_axes_get_each_cell():
     assert axes.texts == {(r, c): str(8 * r + c) for r in range(6) for c in range(8)}
     assert [len(row) for row in axes.colors] == [8] * 6 and len(axes.rows) == 6
     assert axes.colors[0][0] == axes.colors[2][3] != axes.colors[0][4]
+    ordered = GroupBy([2, 3]).OrderBy(Col(2, 3)).plot(ax=Axes(), order=True)
+    assert ordered.path == [(0, 0), (1, 0), (0, 1), (1, 1), (0, 2), (1, 2)]
     large = Axes()
     GroupBy([256, 256]).plot(large)
     assert not large.texts and len(large.columns) <= 65 and "…" in dict(large.columns).values()

@@ -471,8 +471,8 @@ class Block:
             animate=animate,
         )
 
-    def plot(self, axes: Any = None, **options: Any) -> Any:
-        """The picture of show() in Matplotlib's axes: those given, or of a new figure; they are returned.
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """The picture of show() in Matplotlib's axes: in ax, or in those of a new figure; they are returned.
 
         options: of show(). Where Matplotlib is missing, show()'s picture is returned, which a notebook draws
         as SVG.
@@ -480,7 +480,7 @@ class Block:
             >>> GroupBy([4, 6]).plot(color="bank")  # doctest: +SKIP
             <Axes: xlabel='GroupBy([4, 6]): colored by bank, 32 bits each'>
         """
-        return self.show(**options).plot(axes)
+        return self.show(**options).plot(ax)
 
     @property
     def affine_map(self) -> Any:

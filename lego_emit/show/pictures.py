@@ -57,11 +57,12 @@ class Picture:
         """A LaTeX document that draws it with TikZ, as CuTe's print_latex does; without arrows and frames."""
         return tikz(self.pages, MOST)
 
-    def plot(self, axes: Any = None) -> Any:
-        """It in Matplotlib's axes, or in those of a new figure, which are returned; of several layouts an array
-        of them. Where Matplotlib is missing the picture itself, which a notebook draws as SVG."""
+    def plot(self, ax: Any = None) -> Any:
+        """It in Matplotlib's axes ax, or in those of a new figure, which are returned; of several layouts an array
+        of them; order is a line, and animate is left out. Where Matplotlib is missing the picture itself, which a
+        notebook draws as SVG."""
         try:
-            return plotted(self.pages, axes, MOST)
+            return plotted(self.pages, ax, MOST, self.order)
         except ImportError:
             return self
 
