@@ -257,7 +257,7 @@ R = TypeVar("R")
 
 def brief(function: Callable[P, R]) -> Callable[P, R]:
     """A decorator for a public function: the traceback of a LegoError that leaves it has the frames of the
-    user alone, and those of what caused it. LEGO_EMIT_TRACEBACK=full keeps all."""
+    user alone, and those of what caused it, and so has the TypeError of wrong arguments. LEGO_EMIT_TRACEBACK=full keeps all."""
 
     @wraps(function)
     def called(*arguments: P.args, **named: P.kwargs) -> R:
@@ -268,6 +268,10 @@ def brief(function: Callable[P, R]) -> Callable[P, R]:
         except LegoError as error:
             if os.environ.get("LEGO_EMIT_TRACEBACK") != "full":
                 _cut(error)
+            raise
+        except TypeError as error:  # of a call that does not fit the function
+            if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                error.__traceback__ = None
             raise
 
     return called
@@ -404,4 +408,5 @@ def did_you_mean(name: object, choices, alike: float = 0.5) -> str:
     choices, name = list(choices), str(name)
     found = [c for c in choices if c.lower() == name.lower()]
     found = found or difflib.get_close_matches(name, choices, n=1, cutoff=alike)
+    found = found or [c for c in choices if len(name) > 2 and name.lower() in c.lower()]
     return f" Did you mean {found[0]!r}?" if found else ""

@@ -343,7 +343,8 @@ REFUSED = {
     ),
     "ExpandBy of no layout": (
         lambda: ExpandBy([5], [6], Row(6)),  # type: ignore[arg-type]
-        "ExpandBy([5], [6], Row(6)): the third argument must be a GroupBy or a TileBy",
+        "ExpandBy([5], [6], Row(6)): the third argument must be a GroupBy or a TileBy, "
+        "such as GroupBy([6])",
     ),
     "ExpandBy that shrinks": (
         lambda: ExpandBy([7, 8], [6, 8], PACKED),

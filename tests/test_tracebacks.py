@@ -126,3 +126,27 @@ def test_public_methods_of_all_layouts_are_brief():
             public = name[0] != "_" and name not in OF_A_KIND
             if isinstance(method, FunctionType) and (public or name in OPERATORS):
                 assert method.__code__ is code, f"{kind.__name__}.{name}"
+
+
+@pytest.mark.parametrize("call", ["L.show(theme='dark')", "L.apply(i=3)", "bank_conflicts(L)"])
+def test_wrong_arguments_show_no_line_of_ours(call):
+    with pytest.raises(TypeError) as error:
+        eval(call, NAMES | {"L": lego_emit.Row(4, 6)})
+    raised = traceback.extract_tb(error.value.__traceback__)
+    assert not [f for f in raised if f.filename.endswith("errors.py")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    {
+        "L.Tileby": r"OrderBy\(block\)\.TileBy\(\[\.\.\], \[\.\.\]\) tiles what a block orders",
+        "L.explain": r"lego_emit\.generate\(layout, target\) has the emitted code",
+        "L.bank_conflicts": r"lego_emit\.bank_conflicts\(layout, access\) counts",
+        "L.copy": r"lego_emit\.copy\(A, B, target\) emits a routine",
+        "catalogue['mma']": "no layout of this name. Did you mean 'fragment.mma'",
+        "catalogue['block_cyclic']": "Did you mean 'scalapack.block_cyclic'",
+    }.items(),
+)
+def test_what_newcomers_try_first_has_a_hint(wrong, hint):
+    with pytest.raises(LegoError, match=hint):
+        eval(wrong, NAMES | {"L": lego_emit.Row(4, 6)})

@@ -90,12 +90,21 @@ OF_A_KIND = frozenset((
     "with_sizes",
 ))  # fmt: skip
 # What is written at a block and is no name of its own.
-_WAYS = {
-    "GroupBy": "GroupBy([..]).OrderBy(block) views a block as other sizes",
-    "OrderBy": "an order needs a view: GroupBy([..]).OrderBy(block)",
-    "TileBy": "OrderBy(block).TileBy([..], [..]) tiles what a block orders",
+_WAYS = {  # by names in small letters
+    "groupby": "GroupBy([..]).OrderBy(block) views a block as other sizes",
+    "orderby": "an order needs a view: GroupBy([..]).OrderBy(block)",
+    "tileby": "OrderBy(block).TileBy([..], [..]) tiles what a block orders",
     "left_inverse": "the inverse of a bijection is .inverse(), of others cute.left_inverse(layout)",
     "right_inverse": "the inverse of a bijection is .inverse(), of others cute.right_inverse(layout)",
+    **dict.fromkeys(
+        ("generate", "explain", "verify", "compile", "source"),
+        "lego_emit.generate(layout, target) has the emitted code, with source, explain(), verify(), compile()",
+    ),
+    **dict.fromkeys(
+        ("conflicts", "bank_conflicts", "swizzle", "optimal_swizzle"),
+        "lego_emit.bank_conflicts(layout, access) counts, optimal_swizzle(write, read) avoids them",
+    ),
+    "copy": "lego_emit.copy(A, B, target) emits a routine from one layout to another",
 }
 
 
@@ -239,7 +248,9 @@ class Block:
 
         def __getattr__(self, name: str) -> Any:
             construct = f"{type(self).__name__}(..)"
-            raise NoAttributeError(construct, name, lambda: self.__dir__(), _WAYS.get(name, ""))
+            raise NoAttributeError(
+                construct, name, lambda: self.__dir__(), _WAYS.get(name.lower(), "")
+            )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Block) or type(self) is not type(other):

@@ -128,7 +128,9 @@ class ExpandBy(Masked):
     ):
         construct = LazyText("ExpandBy({}, {}, {})", n, n_prime, layout)
         if not isinstance(layout, Layout):
-            raise LayoutError(f"{construct}: the third argument must be a GroupBy or a TileBy")
+            raise LayoutError(
+                f"{construct}: the third argument must be a GroupBy or a TileBy, such as GroupBy({short_repr(n_prime)})"
+            )
         if not isinstance(guard, str) or guard not in ("physical", "logical"):
             raise LayoutError(
                 f"{construct}: guard is {short_repr(guard)}; give guard='physical' (Fig. 9) or "

@@ -161,7 +161,7 @@ class Catalogue(Mapping[str, Entry]):
             if rest and family in self._grammars:
                 return self._grammars[family](rest)
         raise LayoutError(
-            f"catalogue[{short_repr(name)}]: there is none of this name."
+            f"catalogue[{short_repr(name)}]: there is no layout of this name."
             f"{did_you_mean(str(name), list(self._entries))} `lego-emit catalogue` lists all"
         )
 
