@@ -290,12 +290,12 @@ int main() {
 """)
     assert example.run().split()[-2:] == ["6", "6"]
     copied = "COPY layouts.py:rows layouts.py:columns"
-    lists.write_text(text.replace("LAYOUTS layouts.py:tiled", copied))
+    lists.write_text(text.replace("LAYOUTS layouts.py:tiled", f"{copied} NAME turned"))
     main.write_text(
         main.read_text()
-        .replace("both.hpp", "rows_to_columns.hpp")
+        .replace("both.hpp", "turned.hpp")
         .replace("lego::ac_tiles_pack(x, z)", "z[3] = 1")
-        .replace("lego::ac_rows", "lego::rows")
+        .replace("lego::ac_rows_to_columns", "lego::turned")
         .replace("std::uint16_t", "std::uint32_t")
         .replace('"%d %d\\n", y[1], z[3]', '"%d %d\\n", int(y[1]), int(z[3])')
     )
@@ -304,6 +304,8 @@ int main() {
     assert example.run().split()[-2:] == ["1", "1"]
     main.write_text(
         main.read_text()
+        .replace("turned.hpp", "rows_to_columns.hpp")
+        .replace("lego::turned", "lego::rows_to_columns")
         .replace("z[3] = 1", "z[3] = 1; lego::rows_to_columns_part(x, y, 0, 1)")
         .replace("rows_to_columns(", "rows_to_columns<std::uint32_t>(")
     )
@@ -325,6 +327,7 @@ def test_cmake_says_what_is_wrong(embed):
         ("LANGUAGE cpp", "", "needs LANGUAGE"),
         ("LAYOUTS layouts.py:tiled", "", "needs LAYOUTS, or COPY"),
         ("LANGUAGE cpp", "LANGUAGE cpp COPY layouts.py:tiled", "COPY takes two layouts"),
+        ("LANGUAGE cpp", "LANGUAGE cpp NAME x COPY layouts.py:a layouts.py:b", "NAME is that of one"),
         ("LANGUAGE cpp", "LANGUAGE cpp ZERO OFF PACK ELEMENT 0", "element is 0"),
         ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE int33", "index-type is 'int33'"),
         ("LANGUAGE cpp", "LANGUAGE cpp HINTS OFF", "has no argument OFF"),

@@ -7,6 +7,7 @@
 #     [SIZES BM=32...] [ASSUME "M % BM == 0"...] [DEPENDS sizes.json...]
 #     [FILE tiles]                    one file of all layouts and copies, of that name
 #     [COPY layouts.py:a layouts.py:b...]  a copy from a's memory to b's, for each two names
+#     [NAME to_tiles]                 of the functions, where the call has one layout or one copy
 #     [PACK] [UNPACK] [OF 32 32]      copies between each layout's memory and rows
 #     [ELEMENT uint8] [ZERO OFF] [THREADS] [VALUE "v ^ 0x88"]  of all copies
 #     ...)                            and the other keys of lego-emit.toml in capitals: INDEX_TYPE int32
@@ -61,6 +62,16 @@ function(_lego_emit_copies)
     endif()
     _lego_emit_value(moved ", value = " "${arg_VALUE}")
   endif()
+  set(named "")
+  if(DEFINED arg_NAME)
+    list(LENGTH arg_LAYOUTS layouts)
+    list(LENGTH arg_COPY ends)
+    math(EXPR count "2 * ${layouts} + ${ends}")
+    if(NOT count EQUAL 2)
+      message(FATAL_ERROR "lego_emit_generate: NAME is that of one layout or one copy; write a call for each")
+    endif()
+    _lego_emit_value(named ", name = " "${arg_NAME}")
+  endif()
   set(packed "")
   foreach(way PACK UNPACK)
     if(arg_${way})
@@ -83,7 +94,7 @@ function(_lego_emit_copies)
     string(APPEND toml "layouts = [\n")
     foreach(item IN LISTS arg_LAYOUTS)
       _lego_emit_value(toml "  { source = " "${item}")
-      string(APPEND toml "${packed} },\n")
+      string(APPEND toml "${packed}${named} },\n")
     endforeach()
     string(APPEND toml "]\n")
   endif()
@@ -98,7 +109,7 @@ function(_lego_emit_copies)
       list(POP_FRONT arg_COPY from to)
       _lego_emit_value(toml "  { from = " "${from}")
       _lego_emit_value(toml ", to = " "${to}")
-      string(APPEND toml "${moved} },\n")
+      string(APPEND toml "${moved}${named} },\n")
     endwhile()
     string(APPEND toml "]\n")
   endif()
@@ -116,7 +127,7 @@ endforeach()
 
 function(lego_emit_generate)
   cmake_parse_arguments(PARSE_ARGV 0 arg "PACK;UNPACK;THREADS;${LEGO_EMIT_flag}"
-                        "TARGET;FILE;ELEMENT;ZERO;VALUE;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
+                        "TARGET;FILE;NAME;ELEMENT;ZERO;VALUE;${LEGO_EMIT_text};${LEGO_EMIT_bare}"
                         "LAYOUTS;COPY;OF;LANGUAGE;DEPENDS;${LEGO_EMIT_list};${LEGO_EMIT_table}")
   foreach(needed TARGET LANGUAGE)
     if(NOT arg_${needed})
@@ -173,7 +184,7 @@ function(lego_emit_generate)
   if(DEFINED arg_FILE)
     string(APPEND toml "[[files]]\nname = \"${arg_FILE}\"\n")
   endif()
-  if(arg_PACK OR arg_UNPACK OR arg_COPY)
+  if(arg_PACK OR arg_UNPACK OR arg_COPY OR DEFINED arg_NAME)
     _lego_emit_copies()
   else()
     _lego_emit_add(layouts ${arg_LAYOUTS})
