@@ -40,7 +40,8 @@ def generate(fn_or_layout: Any, target: str = registry.DEFAULT, **given: Any) ->
         The function is called with symbols; names that it uses and nobody defined become
         parameters, after those of the signature, in the order of first use; each ':' in an index
         adds one more. A layout gives NAME_apply and, where it exists, NAME_inv; its symbols are
-        parameters in the order in which they stand in its repr, sizes before others. A list of
+        parameters in the order in which they stand in its repr, sizes before others; those of a
+        layout of the catalogue in the order of its entry's parameters. A list of
         functions and layouts, or a dict that names them, makes one file of all of them: what
         sizes, assume and ranges say holds for those that have the parameters.
     target: cuda, hip, cpp, c, opencl, rust, fortran, julia, glsl, wgsl, metal, javascript, python,

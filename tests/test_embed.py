@@ -327,7 +327,11 @@ def test_cmake_says_what_is_wrong(embed):
         ("LANGUAGE cpp", "", "needs LANGUAGE"),
         ("LAYOUTS layouts.py:tiled", "", "needs LAYOUTS, or COPY"),
         ("LANGUAGE cpp", "LANGUAGE cpp COPY layouts.py:tiled", "COPY takes two layouts"),
-        ("LANGUAGE cpp", "LANGUAGE cpp NAME x COPY layouts.py:a layouts.py:b", "NAME is that of one"),
+        (
+            "LANGUAGE cpp",
+            "LANGUAGE cpp NAME x COPY layouts.py:a layouts.py:b",
+            "NAME is that of one",
+        ),
         ("LANGUAGE cpp", "LANGUAGE cpp ZERO OFF PACK ELEMENT 0", "element is 0"),
         ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE int33", "index-type is 'int33'"),
         ("LANGUAGE cpp", "LANGUAGE cpp HINTS OFF", "has no argument OFF"),

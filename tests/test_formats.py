@@ -11,9 +11,10 @@ import pytest
 from formats import devices, libraries
 from marks import rest_slow
 
-from lego_emit import Row, catalogue, generate, symbols
+from lego_emit import Packed, Row, catalogue, copy, generate, symbols
 from lego_emit.copies.unit import way_of
 from lego_emit.errors import LayoutError
+from lego_emit.trace.definition import parameters_of
 from lego_emit.trace.same import same_map
 
 DEFINITIONS = {**libraries.DEFINITIONS, **devices.DEFINITIONS}
@@ -368,3 +369,41 @@ def test_an_entry_is_a_function_of_its_sizes():
     unit = generate(entry, "cpp")
     assert "nChw16c(n, c, h, w)" in unit.source and "a Entry" not in unit.source
     assert unit.functions[0].ranges["n"] == "n >= 1"
+
+
+def with_symbols(entry):
+    """The layout of symbols named as the entry's parameters, their names; the last ones are numbers where an entry
+    takes nothing else."""
+    given = {n: symbols(n) for n in entry.parameters if "=" not in n}
+    for name in [*reversed(given), None]:
+        try:
+            return entry(**given), [n for n, v in given.items() if not isinstance(v, int)]
+        except LayoutError:
+            given[name] = entry.example[name]
+    return None
+
+
+@pytest.mark.parametrize("name", list(catalogue))
+def test_parameters_are_in_the_order_of_the_entry(name):
+    layout, wanted = with_symbols(catalogue[name])
+    assert parameters_of(layout) == wanted
+
+
+def test_the_order_of_an_entry_stays():
+    m, n, mb, nb, p, q = symbols("m n mb nb p q")
+    order = ["m", "n", "mb", "nb", "p", "q"]
+    cyclic = catalogue["scalapack.block_cyclic_2d"](m, n, mb, nb, p, q)
+    assert repr(cyclic).index("p") < repr(cyclic).index("nb")  # else it would be in order anyway
+    for given, sizes, wanted in (
+        (cyclic, {}, order),
+        (cyclic, {"mb": 4, "q": 3}, ["m", "n", "nb", "p"]),
+        (cyclic @ Row(m, n), {}, order),
+        (Packed(cyclic, 8), {}, order),
+    ):
+        for function in generate(given, "fortran", sizes=sizes).functions:
+            names = [x.name for x in function.params]
+            assert [x for x in names if x in order] == wanted, function.name
+    copied = copy(cyclic, Row(m, n), "fortran")
+    assert [x.name for x in copied.functions[0].params] == order
+    other = catalogue["scalapack.block_cyclic_2d"](n, m, 2 * mb, p * nb, q, 3)
+    assert parameters_of(other) == ["n", "m", "mb", "nb", "p", "q"]

@@ -37,7 +37,7 @@ from ..errors import (
 )
 from ..ir.nests import DESTINATION, SOURCE
 from ..packages import numpy as np
-from ..trace.definition import names_of, symbols_in
+from ..trace.definition import parameters_of, symbols_in
 from ..trace.follow import TraceOptions, go_on, run_trace
 from ..trace.learn import learn_layout, product_of
 from ..trace.trace import Trace
@@ -224,8 +224,8 @@ def _declared(
 
     def start(trace: Trace) -> None:
         both = [L for L in (source, destination) if not L.is_concrete]
-        own = (n for L in both for n in (*L.sizes(), *L.offsets()))
-        names = names_of(trace.analyzer.unsubstitute(Expr.of(n)) for n in own)
+        own = (n for L in both for n in parameters_of(L, trace.analyzer.unsubstitute))
+        names = [*dict.fromkeys(own)]
         first = [n for n in dict.fromkeys(order) if n in names]
         trace.signature = [*first, *(n for n in names if n not in first)]
         for layout in (source, destination):

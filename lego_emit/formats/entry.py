@@ -11,7 +11,7 @@ from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.sizes import check_sizes
 from ..errors import LayoutError, LegoError, did_you_mean, short_repr
-from ..numeric import is_array, is_integer
+from ..numeric import is_array, is_integer, is_symbolic
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +69,13 @@ class Entry:
             construct = f"{self.construct}({', '.join(required)})"
             given = check_sizes([bound.arguments[n] for n in required], construct)
             bound.arguments.update(zip(required, given, strict=True))
-        return self.make(*bound.args, **bound.kwargs)
+        layout = self.make(*bound.args, **bound.kwargs)
+        symbolic = tuple(v for v in bound.arguments.values() if is_symbolic(v))
+        if symbolic:
+            object.__setattr__(
+                layout, "_arguments", symbolic
+            )  # in the order in which they are declared
+        return layout
 
     @property
     def construct(self) -> str:

@@ -104,10 +104,10 @@ def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path, params: l
     Raises LoadError where the function fails.
     """
     from ..arith.expr import symbols
-    from ..trace.definition import names_of
+    from ..trace.definition import parameters_of
 
     if isinstance(given, Block):
-        params += names_of((*given.sizes(), *given.offsets()))
+        params += parameters_of(given)
     if isinstance(given, Block) or not callable(given):
         return given
     values = {name: sizes.get(name, symbols(name)) for name in signature(given).parameters}

@@ -8,7 +8,7 @@ itself makes them.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from ..algebra import reference
@@ -129,6 +129,32 @@ def names_of(sizes: Iterable[Any]) -> list[str]:
         found |= dict.fromkeys(name for name in WORD.findall(repr(e)) if name in own)
         found |= dict.fromkeys(sorted(own))
     return [*found]
+
+
+def parameters_of(layout: Any, said: Callable[[Expr], Expr] = lambda e: e) -> list[str]:
+    """The names of a layout's symbols, in the order in which they are printed, sizes before others; those of a
+    layout of the catalogue in the order that its entry declares. said: what a size was before it was replaced."""
+    names = names_of(said(Expr.of(n)) for n in (*layout.sizes(), *layout.offsets()))
+    for arguments in _declared(layout):
+        declared = [n for n in names_of(map(said, map(Expr.of, arguments))) if n in names]
+        places = [k for k, n in enumerate(names) if n in declared]
+        for k, n in zip(places, declared, strict=True):
+            names[k] = n
+    return names
+
+
+def _declared(layout: Block) -> Iterator[tuple[Any, ...]]:
+    """The arguments of layouts of the catalogue in a layout, however deep."""
+    met: dict[int, Any] = {}
+    left: list[Any] = [layout]
+    while left:
+        one = left.pop()
+        own = vars(one) if isinstance(one, Block) else one
+        if own is not one and "_arguments" in own:
+            yield own["_arguments"]
+        met[id(one)] = one
+        parts = own.values() if isinstance(own, Mapping) else own
+        left += [p for p in parts if isinstance(p, Block | tuple | Mapping) and id(p) not in met]
 
 
 def symbols_in(layout: Any) -> set[str]:

@@ -12,7 +12,7 @@ from ..arith.expr import Expr
 from ..errors import LayoutError
 from ..ir.packing import Packing
 from ..ir.program import Doc, Function
-from .definition import FEW, POINTS, Values, names_of
+from .definition import FEW, POINTS, Values, names_of, parameters_of
 from .follow import TraceOptions, go_on, run_trace
 from .learn import learn_layout, product_of
 from .numbered import Numbered
@@ -33,8 +33,9 @@ def packed_subject(given: Packed, unit: str, options: TraceOptions, alone: bool)
 def _symbols(packed: Packed, trace: Trace) -> list[str]:
     """The names of its symbols, in the order in which they stand."""
     layout = packed.layout
-    own = (*layout.sizes(), *layout.offsets(), packed.bits, packed.offset)
-    return names_of(trace.analyzer.unsubstitute(Expr.of(n)) for n in own)
+    said = trace.analyzer.unsubstitute
+    own = names_of(said(Expr.of(n)) for n in (packed.bits, packed.offset))
+    return [*dict.fromkeys([*parameters_of(layout, said), *own])]
 
 
 def _declared(trace: Trace, packed: Packed, given: Packed) -> Packed:

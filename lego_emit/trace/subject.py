@@ -15,7 +15,7 @@ from ..arith.expr import Expr
 from ..arith.given import are_formulas
 from ..errors import TraceError, a_type, short_repr
 from ..ir.program import Doc, View
-from .definition import GivesLayout, OfLayout, names_of
+from .definition import GivesLayout, OfLayout, parameters_of
 from .follow import TraceOptions, check_known, go_on, run_trace
 from .learn import learn_layout, product_of
 from .trace import Trace
@@ -171,10 +171,10 @@ def _of_layout(given: Block, unit: str, options: TraceOptions, view: bool, alone
 
 
 def _declared(trace: Trace, layout: Block, given: Block) -> Block:
-    """A layout's own symbols are its parameters, in the order in which they stand. given: before the
+    """A layout's own symbols are its parameters, in the order of parameters_of(). given: before the
     numbers of sizes were put in."""
-    own = () if given.is_concrete else (*given.sizes(), *given.offsets())
-    trace.signature = names_of(trace.analyzer.unsubstitute(Expr.of(n)) for n in own)
+    if not given.is_concrete:
+        trace.signature = parameters_of(given, trace.analyzer.unsubstitute)
     learn_layout(layout, trace.running())
     return layout
 
