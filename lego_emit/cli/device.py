@@ -17,7 +17,7 @@ from ..errors import LoadError
 from ..options import Options
 from ..project.loading import subject, telling, user_file
 from .options import option_of
-from .output import progress_bar
+from .output import DASH, progress_bar, put
 from .root import (
     FAILED,
     file_and_name,
@@ -88,7 +88,6 @@ def _language(target: str | None, device: str) -> str:
 @json_option
 def calibrate(device: str, compiler: str, output: str | None, as_json: bool) -> None:
     """Measure what operations cost on this machine's CPU or GPU, for --cost measured."""
-    from ..files import write_all
     from ..ir.cost import as_json as stored
     from ..ir.cost import stored_path
     from ..measure.calibrate import calibrate as measured
@@ -98,7 +97,7 @@ def calibrate(device: str, compiler: str, output: str | None, as_json: bool) -> 
     cost, of = measured(compiler, on=device), described(compiler, device)
     if as_json:
         click.echo(stored(cost, of), nl=False)
-    else:
+    elif path != DASH:
         click.echo(f"Prices in additions ({of})")
         for name, price in sorted(cost.prices.items(), key=lambda one: (one[1], one[0])):
             click.echo(f"  {name:<10} {price:6g}")
@@ -106,8 +105,8 @@ def calibrate(device: str, compiler: str, output: str | None, as_json: bool) -> 
         click.echo(f"  a remainder whose quotient is computed, too: {cost.remainder:g}")
     if not output:
         path.parent.mkdir(parents=True, exist_ok=True)
-    for written in write_all({path: stored(cost, of)}):
-        click.echo(f"wrote {written}", err=True)
+    if path != DASH or not as_json:
+        put(path, stored(cost, of))
 
 
 @main.command("verify", epilog="lego-emit verify layouts.py:brick --size M=64,N=48")

@@ -12,12 +12,12 @@ import click
 
 from ..emit.registry import DEFAULT
 from ..errors import LegoError
-from ..files import resolved, write_all
+from ..files import resolved
 from ..notation import is_name
 from ..options import RenderOptions
 from ..project.loading import STDIN, subject, subjects, user_file, with_given
 from .options import options_for
-from .output import print_source
+from .output import DASH, put
 from .root import FAILED, main, target_option
 
 
@@ -61,11 +61,7 @@ def render(
         context = with_given({name: subject(defined, name, file) for name in names}, given, file)
         said = {name: value for name, value in options.items() if value is not None}
         text = render(template, **said, **context)
-    if output is None:
-        print_source(text)
-    else:
-        write_all({output: text})
-        click.echo(f"wrote {output}", err=True)
+    put(output or DASH, text)
     for condition in text.assumptions:
         click.echo(f"assumes {condition}", err=True)
 
@@ -85,17 +81,14 @@ def rewrite(file: Path, output: Path | None, check: bool) -> None:
 
     if output and resolved(output) == resolved(file):
         raise LegoError(f"-o {output}: the kernels are made of that file; name another one")
-    if check and output is None:
+    if check and output in (None, DASH):
         raise click.UsageError("--check compares with a file: name it with -o")
     with redirect_stdout(sys.stderr), collecting() as made, user_file(str(file)) as defined:
         text = rewritten_file(file, _text_of(file), defined, made)
     if not made:
         raise LegoError(f"{file} has no function under @lego_emit.jit")
-    if output is None:
-        print_source(text)
-    elif not check:
-        write_all({output: text})
-        click.echo(f"wrote {output}", err=True)
+    if output is None or not check:
+        put(output or DASH, text)
     elif not output.is_file() or output.read_bytes() != text.encode():
         click.echo(f"{output} is not what {file} makes now; run this without --check", err=True)
         sys.exit(FAILED)

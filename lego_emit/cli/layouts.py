@@ -13,12 +13,12 @@ import click
 from ..algebra.block import Block
 from ..algebra.perms import Row
 from ..errors import LegoError
-from ..files import noting, write_all
+from ..files import noting
 from ..ir.program import Function
 from ..options import Options
 from ..project.loading import subject, telling, user_file
 from .options import option_of
-from .output import print_drawn, print_json, print_table
+from .output import DASH, print_drawn, print_json, print_table, put_picture
 from .root import (
     EXPRESSION,
     FAILED,
@@ -67,7 +67,7 @@ from .watching import watch as watching
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md.",
+    help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md; - prints SVG.",
 )
 @click.option(
     "--watch", is_flag=True, help="Go on, and draw again when a Python file beside it changes."
@@ -102,7 +102,9 @@ def show(
 
     if as_json and (output is not None or watch):
         raise click.UsageError("--json prints the cells; leave -o and --watch out")
-    if animate and (output is None or output.suffix.lower() not in (".svg", ".html")):
+    if animate and (
+        output is None or (output != DASH and output.suffix.lower() not in (".svg", ".html"))
+    ):
         raise click.UsageError("--animate needs -o FILE.svg or -o FILE.html")
 
     def draw() -> None:
@@ -124,8 +126,7 @@ def show(
             return
         made = drawn(pages, order, animate)
         if output is not None:
-            write_all({output: made.contents(output)})
-            click.echo(f"wrote {output}", err=True)
+            put_picture(output, made)
             return
         print_drawn(made.text)
 
@@ -223,7 +224,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md.",
+    help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md; - prints SVG.",
 )
 @json_option
 def catalogue(name: str | None, sizes: dict[str, int], output: Path | None, as_json: bool) -> None:
@@ -255,8 +256,7 @@ def catalogue(name: str | None, sizes: dict[str, int], output: Path | None, as_j
     if output is not None:
         from ..show.pictures import Picture
 
-        write_all({output: Picture((page,)).contents(output)})
-        click.echo(f"wrote {output}", err=True)
+        put_picture(output, Picture((page,)))
         return
     click.echo(str(entry))
     layout = entry(**entry.example)

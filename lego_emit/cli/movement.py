@@ -11,12 +11,18 @@ from typing import Any
 import click
 
 from ..algebra.block import Block
-from ..files import write_all
 from ..options import Options
 from ..project.loading import subject, telling, user_file
 from .generate import destination, provenance, write_units
 from .options import option_of
-from .output import print_drawn, print_json, print_table
+from .output import (
+    DASH,
+    check_one_print,
+    print_drawn,
+    print_json,
+    print_table,
+    put_picture,
+)
 from .root import (
     FAILED,
     file_and_name,
@@ -51,7 +57,7 @@ registers_option = click.option(
     "--output",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="A picture, too: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md.",
+    help="A picture, too: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md; - prints SVG.",
 )
 def conflicts(
     memory: str, access: str, check: bool, as_json: bool, output: Path | None, **options: Any
@@ -62,6 +68,7 @@ def conflicts(
     function of lane, or of lane and register, that gives coordinates. Prints wavefronts and the lanes
     that collide, and draws what each lane touches, colored by bank.
     """
+    check_one_print(output, as_json)
     from ..movement import bank_conflicts, conflict_sheet
     from ..show.sheet import terminal
 
@@ -70,14 +77,13 @@ def conflicts(
     if as_json:
         print_json(found.as_dict())
     else:
-        click.echo(str(found))
+        click.echo(str(found), err=output == DASH)
     options.pop("write")
     page = conflict_sheet(stored, asked, **options)
     if output is not None:
         from ..show.pictures import Picture
 
-        write_all({output: Picture((page,)).contents(output)})
-        click.echo(f"wrote {output}", err=True)
+        put_picture(output, Picture((page,)))
     elif not as_json:
         print_drawn(lambda width, height: terminal(page, width, height))
     if check and not found.is_free:

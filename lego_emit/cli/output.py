@@ -12,9 +12,14 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from io import TextIOWrapper
+from pathlib import Path
 from typing import Any, TextIO
 
 import click
+
+from ..files import write_all
+
+DASH = Path("-")  # as a file to write: standard output
 
 
 def print_json(value: Any) -> None:
@@ -48,6 +53,26 @@ def print_table(rows: Sequence[Sequence[str]], as_json: bool = False) -> None:
 def print_source(text: str) -> None:
     """An emitted file on standard output, in UTF-8 as in a file, whatever the locale is."""
     click.echo(text.encode() if isinstance(sys.stdout, TextIOWrapper) else text, nl=False)
+
+
+def put(output: Path, contents: str | bytes) -> None:
+    """A file, or standard output where it is called -."""
+    if output == DASH and isinstance(contents, str):
+        print_source(contents)
+        return
+    write_all({output: contents})
+    click.echo(f"wrote {output}", err=True)
+
+
+def check_one_print(output: Path | None, as_json: bool) -> None:
+    """Raises click.UsageError where both --json and -o - would print."""
+    if as_json and output == DASH:
+        raise click.UsageError("--json and -o - both print; leave one out")
+
+
+def put_picture(output: Path, picture: Any) -> None:
+    """A file of a lego_emit.show.pictures.Picture, or SVG on standard output where it is called -."""
+    put(output, picture.svg() if output == DASH else picture.contents(output))
 
 
 def print_drawn(text_of: Callable[[int, int], str]) -> None:

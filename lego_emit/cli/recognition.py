@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from ..files import integers, write_all
-from .output import print_json
+from ..files import integers
+from .output import DASH, check_one_print, print_json, put
 from .root import FAILED, json_option, main, numbers_option
 
 # Of a layout's expression, by the module that has them; the other names are at the top.
@@ -43,6 +43,7 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None, as_
     FILE is a NumPy array (.npy), or text of integers with commas, spaces or brackets between them, a
     line for each row; # begins a comment. Exit code 1 where no layout is known.
     """
+    check_one_print(output, as_json)
     from ..algebra.reference import table
     from ..formats import catalogue
     from ..packages import numpy as np
@@ -52,9 +53,9 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None, as_
     if as_json:
         print_json({"layout": found.written or None, "kind": found.kind, "why": found.why})
     elif found.layout is not None:
-        click.echo(f"{found.written}\n{found.kind}: {found.why}")
+        click.echo(f"{found.written}\n{found.kind}: {found.why}", err=output == DASH)
     else:
-        click.echo(found.why)
+        click.echo(found.why, err=output == DASH)
     if found.layout is None:
         sys.exit(FAILED)
     if not as_json and found.layout.results is None and found.kind != "catalogue":
@@ -62,10 +63,9 @@ def recognize(file: Path, dims: tuple[int, ...] | None, output: Path | None, as_
         steps = (np.diff(positions, axis=k) for k in range(positions.ndim))
         if any(np.unique(step).size > 1 for step in steps):  # of a plain one every tile is a case
             for written, _ in catalogue.named(positions):
-                click.echo(f"it is {written}")
+                click.echo(f"it is {written}", err=output == DASH)
     if output is not None:
-        write_all({output: _module(found.written, file.name)})
-        click.echo(f"wrote {output}", err=True)
+        put(output, _module(found.written, file.name))
 
 
 def _read(file: Path) -> Any:

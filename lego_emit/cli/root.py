@@ -276,10 +276,14 @@ def file_and_name(source: str) -> tuple[str, str]:
     if text := typed_text(source):
         return TYPED + text, NAMELESS
     file, colon, wanted = source.rpartition(":")
-    if not colon or not file or not wanted:
-        raise click.UsageError(
-            f"{source!r} is not of the form FILE.py:NAME, as in layouts.py:index_kernel"
-        )
+    if not colon or not file or not wanted or file == "catalogue":
+        way = "FILE.py:NAME, as in layouts.py:index_kernel"
+        from ..formats import catalogue
+
+        if (name := source.removeprefix("catalogue:")) in catalogue:
+            entry = catalogue[name]
+            way += f"; of the catalogue it is -e '{entry.construct}({', '.join(entry.parameters)})'"
+        raise click.UsageError(f"{source!r} is not of the form {way}")
     return file, wanted
 
 
