@@ -336,6 +336,9 @@ BY_FUNCTION = GroupBy([4, 6]).OrderBy(
 )
 
 
+ANOTHER = GenP([4, 6], lambda a, b: 6 * a + b, lambda p: (p // 6, p % 6))  # of the same names
+
+
 def k_another(M, i, j):
     return by_another(M)[i, j]
 
@@ -376,6 +379,10 @@ def k_function(M, i, j):
     return BY_FUNCTION[i, j]
 
 
+def k_functions(M, i, j):
+    return ANOTHER[0, 0] + BY_FUNCTION[i, j]
+
+
 def width(n):
     globals()["WIDTH"] = n
 
@@ -383,7 +390,8 @@ def width(n):
 @pytest.mark.parametrize(
     ("kernel", "change"),
     [
-        (k_another, width), (k_within, width), (k_function, width), (k_cell, put_width),
+        (k_another, width), (k_within, width), (k_function, width), (k_functions, width),
+        (k_cell, put_width),
         (k_attribute, lambda n: setattr(CFG, "width", n)),
         (k_class, lambda n: setattr(Sizes, "width", n)),
         (k_item, lambda n: NEST[0].__setitem__(1, n)),

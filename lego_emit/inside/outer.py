@@ -25,9 +25,9 @@ class Outer:
         self.function, self.own = function, own
         self.taken: dict[str, Any] = {}
         self._nodes: dict[str, ast.expr] = {}  # of what was taken
-        self._read: dict[
-            str, tuple[Callable[[], Any], Any]
-        ] = {}  # what functions read, by its name
+        # What functions read, of each what it is called and whose it is.
+        self._read: dict[tuple[str, int], tuple[Callable[[], Any], Any]] = {}
+        self._watched: dict[int, types.FunctionType] = {}
         self._cells = dict(
             zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         )
@@ -68,7 +68,7 @@ class Outer:
 
     def keep(self, name: str) -> None:
         """Remember what a name is, which the rewritten text reads."""
-        self._note(name, lambda: self.function.__globals__.get(name))
+        self._note(name, 0, lambda: self.function.__globals__.get(name))
 
     def watch(self, value: Any) -> None:
         """Remember what a function, or those in a layout, read: names, their attributes, cells and defaults."""
@@ -77,37 +77,39 @@ class Outer:
                 self.watch(part)
         if not isinstance(value, types.FunctionType) or comes_from(value, ("lego_emit",)):
             return
-        name = f"{value.__module__}.{value.__qualname__}"
-        if f"the defaults of {name}" in self._read:
+        if id(value) in self._watched:
             return
-        self._note(f"the defaults of {name}", lambda: (value.__defaults__, value.__kwdefaults__))
+        self._watched[id(value)] = value
+        name, key = f"{value.__module__}.{value.__qualname__}", id(value)
+        defaults = f"the defaults of {name}"
+        self._note(defaults, key, lambda: (value.__defaults__, value.__kwdefaults__))
         codes = [value.__code__]
         for code in codes:
             codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
         names = {n for code in codes for n in code.co_names}
         space = value.__globals__
         for one in sorted(names & space.keys()):
-            self._follow(
-                f"{one}, which {name} reads,", lambda one=one: space.get(one, MISSING), names
-            )
+            label = f"{one}, which {name} reads,"
+            self._follow(label, key, lambda one=one: space.get(one, MISSING), names)
         for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
-            self._follow(f"{one}, which {name} reads,", lambda cell=cell: _content(cell), names)
+            label = f"{one}, which {name} reads,"
+            self._follow(label, key, lambda cell=cell: _content(cell), names)
 
-    def _follow(self, label: str, read: Callable[[], Any], names: set[str]) -> None:
+    def _follow(self, label: str, key: int, read: Callable[[], Any], names: set[str]) -> None:
         """What is read, and the attributes of these names that it has."""
         value = read()
         if comes_from(value, ("lego_emit",)) and not isinstance(value, Block):
             return
-        self._note(label, read)
+        self._note(label, key, read)
         self.watch(value)
         if isinstance(value, int | float | str | list | tuple | dict | Block | types.FunctionType):
             return
         for name in sorted(names):
             if _attribute(value, name) is not MISSING:
-                self._note(f"{name} of {label}", lambda name=name: _attribute(read(), name))
+                self._note(f"{name} of {label}", key, lambda name=name: _attribute(read(), name))
 
-    def _note(self, label: str, read: Callable[[], Any]) -> None:
-        self._read[label] = read, _frozen(read())
+    def _note(self, label: str, key: int, read: Callable[[], Any]) -> None:
+        self._read[label, key] = read, _frozen(read())
 
     @property
     def is_watched(self) -> bool:
@@ -119,7 +121,7 @@ class Outer:
         for text, was in self.taken.items():
             if _frozen(self.value(self._nodes[text])) != was:
                 return text
-        for label, (read, was) in self._read.items():
+        for (label, _), (read, was) in self._read.items():
             if _frozen(read()) != was:
                 return label
         return None
