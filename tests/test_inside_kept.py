@@ -1,4 +1,4 @@
-"""What jit has lowered is kept on disk by all that it follows from: the same in another run, and never another's."""
+"""What jit has made is kept on disk by all that it follows from: the same in another run, and never another's."""
 
 import json
 import os
@@ -64,6 +64,20 @@ def test_a_second_time_nothing_is_lowered(lowered):
     lowered.clear()
     jit(tiles, target="python", assume=["M > 8"])
     assert lowered
+
+
+def test_a_kernel_of_another_text_lowers_what_is_new(lowered, tmp_path):
+    """What a kernel computes is kept by itself, too, so that a change of a line costs what is in that line."""
+    text = "def at(i, j):\n    p = L[i, j]\n    return p, L[j, 1]\n"
+    for own, wanted in (
+        (text, ["L[i, j]", "L[j, 1]"]),
+        (text.replace("1]", "2]  # now"), ["L[j, 2]"]),
+    ):
+        (path := tmp_path / "own.py").write_text(own)
+        exec(compile(own, path, "exec"), space := {"L": Row(7, 7)})
+        lowered.clear()
+        jit(space["at"], target="python")
+        assert sorted({*lowered}) == wanted
 
 
 def xor(i, j):
@@ -229,4 +243,4 @@ def test_another_process_reads_the_same(tmp_path):
         for seed in ("1", "2")
     ]  # fmt: skip
     files = [*tmp_path.rglob("lowered/*")]
-    assert told[0] == told[1] and 0 < len(files) <= 5
+    assert told[0] == told[1] and 0 < len(files) <= 6

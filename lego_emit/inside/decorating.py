@@ -18,7 +18,7 @@ from ..plugins import entries, load
 from .ahead import MADE, Made
 from .made import function_of, helper_of
 from .outer import Outer
-from .rewriting import Rewriter
+from .recalled import rewritten
 from .source import Source
 
 GROUP = "lego_emit.kernels"
@@ -124,7 +124,7 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
     else:
         language, function, wrap = _found(kernel, target)
     source = Source(function)
-    made = Rewriter(source, language, assume, ranges, index_type).rewritten()
+    made, outer = rewritten(source, language, assume, ranges, index_type)
     text = _undecorated(source, made.text)
     helpers = {n: language.helpers(module, kernel) for n, module in made.helpers.items()}
     if (collected := MADE.get()) is not None:
@@ -132,13 +132,13 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
         collected.append(Made(source.file, source.first, lines, text, tuple(helpers.values())))
     said = {text: True for text in assume if isinstance(text, str)} | made.said
     signature = inspect.signature(function)
-    told = _Launch(made.outer, said, made.needed, signature, checks, function.__qualname__)
+    told = _Launch(outer, said, made.needed, signature, checks, function.__qualname__)
     if not made.edits:
         result = kernel
     else:
         for name, module in helpers.items():
             function.__globals__[name] = helper_of(source, name, module)
-            made.outer.keep(name)
+            outer.keep(name)
         inner = function_of(source, text, "".join(helpers.values()))
         result = wrap(inner)
     info = Rewritten(

@@ -28,7 +28,7 @@ from ..trace.follow import go_on
 from .flow import Either, Gone, Known, any_of, own_names_within
 from .kept import Unknown, kept
 from .layouts import METHODS, Layouts
-from .outer import MISSING, comes_from, is_ours
+from .outer import MISSING, comes_from, is_ours, makes_layouts
 from .source import Source
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -226,10 +226,8 @@ class Expressions(Layouts):
     def _check_helper(self, node: ast.expr, name: str | None = None) -> None:
         """Raises KernelError where a call's result is used as a layout, and its function does not say that it is
         one. name: what is given the result."""
-        found = self.outer.value(node.func) if isinstance(node, ast.Call) else None
-        if not isinstance(found, types.FunctionType) or is_ours(found):
-            return
-        if not any(is_ours(found.__globals__.get(n, MISSING)) for n in found.__code__.co_names):
+        found: Any = self.outer.value(node.func) if isinstance(node, ast.Call) else None
+        if not makes_layouts(found):
             return
         if name is not None:
             bases = map(_base_of, ast.walk(self.source.node))

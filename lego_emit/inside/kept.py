@@ -1,4 +1,4 @@
-"""What was lowered for kernels, kept on disk by all that it follows from."""
+"""What was made of kernels, kept on disk by all that it follows from."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from ..table_lookup import Entries
 from .made import cache_folder
 
 PURE = "abs bool divmod enumerate int len list max min pow range reversed sum tuple zip".split()
+# What functions do that do more than return a value.
+OTHERS = "IMPORT", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR"
 DIGEST = 32
 T = TypeVar("T")
 
@@ -30,9 +32,11 @@ class Unknown(Exception):
     """A value of which it is not known whether another run has the same."""
 
 
-def kept(parts: Callable[[], Any], make: Callable[[], T]) -> T:
+def kept(
+    parts: Callable[[], Any], make: Callable[[], T], lasts: Callable[[T], bool] = lambda _: True
+) -> T:
     """What make() gives, or what it gave in another run for the same parts; parts that no text tells apart are made
-    each time."""
+    each time. lasts: whether what was made follows from the parts alone, and is kept."""
     try:
         path = cache_folder() / "lowered" / _key(parts())
         if not _is_ours(path.parent):
@@ -41,17 +45,24 @@ def kept(parts: Callable[[], Any], make: Callable[[], T]) -> T:
         return make()
     try:
         content = path.read_bytes()
-        if hashlib.sha256(content[DIGEST:]).digest() == content[:DIGEST]:
+        if _digest(path, content[DIGEST:]) == content[:DIGEST]:
             return pickle.loads(content[DIGEST:])
     except Exception:  # nothing is there, or what another Python has written
         pass
     made = make()
+    if not lasts(made):
+        return made
     try:
         content = pickle.dumps(made)
-        write_if_changed(path, hashlib.sha256(content).digest() + content)
+        write_if_changed(path, _digest(path, content) + content)
     except (LegoError, OSError, pickle.PicklingError, TypeError, AttributeError):
         pass  # a folder that takes no files
     return made
+
+
+def _digest(path: Path, content: bytes) -> bytes:
+    """By which a file shows that it is whole, and the one of its name."""
+    return hashlib.sha256(path.name.encode() + content).digest()
 
 
 def _is_ours(folder: Path) -> bool:
@@ -64,7 +75,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _key(parts: Any) -> str:
-    text = repr((_version(), _told(parts, ())))
+    text = repr((_version(), told(parts, ())))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -82,7 +93,7 @@ def _version() -> tuple[Any, ...]:
     return sys.version_info[:3], found.hexdigest()
 
 
-def _told(value: Any, around: tuple[Any, ...]) -> Any:
+def told(value: Any, around: tuple[Any, ...] = ()) -> Any:
     """A value as plain ones, the same in each run and another one for any other value. around: the functions that it
     is a part of.
 
@@ -91,34 +102,37 @@ def _told(value: Any, around: tuple[Any, ...]) -> Any:
     if value is None or type(value) in (int, str, bool, bytes):
         return value
     if isinstance(value, tuple | list):
-        return type(value).__name__, *(_told(v, around) for v in value)
+        return type(value).__name__, *(told(v, around) for v in value)
     if isinstance(value, dict):
-        return "dict", *((_told(k, around), _told(v, around)) for k, v in value.items())
+        return "dict", *((told(k, around), told(v, around)) for k, v in value.items())
     if isinstance(value, Block):
-        return _named(type(value)), repr(value), _told(value._value(), around)
+        return named(type(value)), repr(value), told(value._value(), around)
     if isinstance(value, Expr | Cond | Entries):
         return type(value).__name__, value.key
     if isinstance(value, functools.partial):
         parts = value.func, value.args, value.keywords
-        return "partial", *(_told(part, around) for part in parts)
+        return "partial", *(told(part, around) for part in parts)
     if isinstance(value, types.FunctionType) and _found(value) is not value:
         return _function(value, around)
     if isinstance(value, types.CodeType):
         return _code(value)
-    return _named(value)
+    return named(value)
 
 
-def _named(value: Any) -> tuple[str, str]:
-    """Something of lego_emit's by its name, which the version says the text of."""
-    if _found(value) is not value:
+def named(value: Any, package: str = "lego_emit") -> tuple[str, str]:
+    """Something of a package's by its name, of which the package's version says what it is.
+
+    Raises Unknown where the name is another's.
+    """
+    if value is None or _found(value, package) is not value:
         raise Unknown
     return value.__module__, value.__qualname__
 
 
-def _found(value: Any) -> Any:
-    """What lego_emit has by the name of a value."""
-    module, name = str(getattr(value, "__module__", "")), getattr(value, "__qualname__", "")
-    found: Any = sys.modules.get(module) if module.partition(".")[0] == "lego_emit" else None
+def _found(value: Any, package: str = "lego_emit") -> Any:
+    """What a package has by the name of a value."""
+    module, name = (str(getattr(value, n, "")) for n in ("__module__", "__qualname__"))
+    found: Any = sys.modules.get(module) if module.partition(".")[0] == package else None
     for part in name.split("."):
         found = getattr(found, part, None)
     return found
@@ -133,11 +147,11 @@ def _function(function: types.FunctionType, around: tuple[Any, ...]) -> Any:
     for code in codes:
         codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
     for code in codes:
-        if any("IMPORT" in i.opname for i in dis.get_instructions(code)):
+        if any(i.opname.startswith(OTHERS) for i in dis.get_instructions(code)):
             raise Unknown
         for name in code.co_names:
             if name in space and not isinstance(space[name], types.ModuleType):
-                read[name] = _told(space[name], around)
+                read[name] = told(space[name], around)
             elif name in space and space[name].__name__.partition(".")[0] != "lego_emit":
                 raise Unknown
             elif name not in space and hasattr(builtins, name) and name not in PURE:
@@ -147,12 +161,12 @@ def _function(function: types.FunctionType, around: tuple[Any, ...]) -> Any:
     except ValueError:  # nothing is bound yet
         raise Unknown from None
     parts = (function.__code__, cells, function.__defaults__, function.__kwdefaults__)
-    return "function", *(_told(part, around) for part in parts), (*sorted(read.items()),)
+    return "function", *(told(part, around) for part in parts), (*sorted(read.items()),)
 
 
 def _code(code: types.CodeType) -> Any:
     texts = code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
-    consts = (_told(c, ()) for c in code.co_consts)
+    consts = (told(c, ()) for c in code.co_consts)
     return (
         "code",
         code.co_code,

@@ -69,6 +69,8 @@ class Layouts:
         kept = self.own if calls else steady(source.node, self._is_harmless)
         self._constants = (told & kept) - self.assigned - self.moved
         self._kept: list[Block] = []  # that no other takes the identity of one
+        self.evaluated: list[ast.expr] = []
+        self.exact = True  # whether nothing is watched but what was taken, and functions of the function's own
         self._parents = {
             child: parent
             for parent in ast.walk(source.node)
@@ -163,6 +165,7 @@ class Layouts:
 
     def _evaluated(self, node: ast.expr) -> Block | Either | None:
         """What an expression of layouts is, with symbols for the kernel's own names."""
+        self.evaluated.append(node)
         values: dict[str, Any] = {}
         chosen: Either | None = None
         inner = own_names_within(node)
@@ -200,7 +203,10 @@ class Layouts:
         for one in ast.walk(node):
             if isinstance(one, ast.Attribute | ast.Subscript) and not self._roots(one) & self.own:
                 found = self.outer.value(one)
-                if number(found) is not None or isinstance(found, Block):
+                stays = isinstance(found, type | types.ModuleType | types.BuiltinFunctionType)
+                stays |= comes_from(found, ("lego_emit", self.language.package))
+                changes = isinstance(found, Block) or number(found) is not None or not stays
+                if found is not MISSING and changes:
                     self.outer.take(one, found)
             if isinstance(one, ast.Call) and not self._is_evaluated(one):
                 raise self.source.error(
@@ -221,9 +227,10 @@ class Layouts:
                     )
         tree = ast.Expression(_Divisions(self._is_cdiv).visit(_copied(node)))
         code = compile(ast.fix_missing_locations(tree), self.source.file, "eval")
+        space = {**values, "__cdiv": _cdiv}
         with self._placed(node):
             try:
-                found = eval(code, {**values, "__cdiv": _cdiv})
+                found = eval(code, space)
             except LegoError:
                 raise
             except Exception as error:
@@ -231,7 +238,7 @@ class Layouts:
         if not isinstance(found, Block):
             return None
         self._kept.append(found)
-        self.outer.watch(found)
+        self.exact &= self.outer.watch_made(found, space)
         return found
 
     def _is_evaluated(self, node: ast.Call) -> bool:

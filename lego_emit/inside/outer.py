@@ -6,7 +6,7 @@ import ast
 import builtins
 import inspect
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..algebra.block import Block
@@ -64,7 +64,22 @@ class Outer:
         self.taken[text := ast.unparse(node)] = _frozen(value)
         self._nodes[text] = node
         self.watch(value)
+        if isinstance(value, types.FunctionType) and isinstance(node, ast.Attribute):
+            base = node.value  # of which a method reads attributes
+            if not isinstance(self.value(base), types.ModuleType):
+                self._follow(ast.unparse(base), id(value), lambda: self.value(base), _names(value))
         return value
+
+    def take_again(self, texts: Sequence[str]) -> None:
+        """Take what these texts call, as another run has."""
+        for text in texts:
+            node = ast.parse(text, mode="eval").body
+            self.take(node, self.value(node))
+
+    def layouts(self) -> Iterator[Block]:
+        """The layouts that were taken."""
+        values = map(self.value, self._nodes.values())
+        return (value for value in values if isinstance(value, Block))
 
     def keep(self, name: str) -> None:
         """Remember what a name is, which the rewritten text reads."""
@@ -83,17 +98,21 @@ class Outer:
         name, key = f"{value.__module__}.{value.__qualname__}", id(value)
         defaults = f"the defaults of {name}"
         self._note(defaults, key, lambda: (value.__defaults__, value.__kwdefaults__))
-        codes = [value.__code__]
-        for code in codes:
-            codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
-        names = {n for code in codes for n in code.co_names}
-        space = value.__globals__
+        names, space = _names(value), value.__globals__
         for one in sorted(names & space.keys()):
             label = f"{one}, which {name} reads,"
             self._follow(label, key, lambda one=one: space.get(one, MISSING), names)
         for one, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=True):
             label = f"{one}, which {name} reads,"
             self._follow(label, key, lambda cell=cell: _content(cell), names)
+
+    def watch_made(self, layout: Block, space: Mapping[str, Any]) -> bool:
+        """As watch, of a layout that an expression of the function has made. Returns whether all of it was watched before,
+        or is of functions in the expression, whose globals are space."""
+        before = {*self._watched}
+        self.watch(layout)
+        new = (f for at, f in self._watched.items() if at not in before)
+        return all(f.__globals__ is space for f in new)
 
     def _follow(self, label: str, key: int, read: Callable[[], Any], names: set[str]) -> None:
         """What is read, and the attributes of these names that it has."""
@@ -164,6 +183,14 @@ def _parts(layout: Block) -> Iterator[Any]:
             yield one
 
 
+def _names(function: types.FunctionType) -> set[str]:
+    """The names of globals and attributes that a function speaks of."""
+    codes = [function.__code__]
+    for code in codes:
+        codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
+    return {name for code in codes for name in code.co_names}
+
+
 def _content(cell: Any) -> Any:
     try:
         return cell.cell_contents
@@ -193,6 +220,13 @@ def comes_from(value: Any, packages: tuple[str, ...]) -> bool:
     """Whether a function is one of these packages."""
     module = getattr(value, "__module__", None) or type(value).__module__
     return str(module).partition(".")[0] in packages
+
+
+def makes_layouts(value: Any) -> bool:
+    """Whether a value is a function that may make layouts, and does not say so."""
+    if not isinstance(value, types.FunctionType) or is_ours(value):
+        return False
+    return any(is_ours(value.__globals__.get(n, MISSING)) for n in value.__code__.co_names)
 
 
 def is_ours(value: Any) -> bool:

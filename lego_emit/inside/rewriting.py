@@ -25,7 +25,7 @@ from .flow import (
     own_names,
     sizes_in,
 )
-from .outer import MISSING, Outer, comes_from
+from .outer import MISSING, comes_from
 from .saying import assume
 from .source import Source
 
@@ -35,7 +35,7 @@ RANGES = ("range", "prange", "static_range")
 @dataclass
 class Rewritten:
     """A function's new text. edits: how many spans are other ones; assumptions: what they rest on; said: what
-    assume() says; needed: of that, what a descriptor does; layouts: by name; outer: what was taken from around the function; helpers: functions that the new
+    assume() says; needed: of that, what a descriptor does; layouts: by name; taken: what of what is around the function; helpers: functions that the new
     text calls, and the texts of modules that have them."""
 
     text: str
@@ -44,7 +44,7 @@ class Rewritten:
     said: dict[str, bool]
     needed: set[str]
     layouts: dict[str, str]
-    outer: Outer
+    taken: tuple[str, ...]
     helpers: dict[str, str]
 
 
@@ -91,7 +91,7 @@ class Rewriter(Descriptors):
             {text: self._is_asked(text) for text in self.kernel.assumptions} | self.said,
             self.needed,
             self.shown,
-            self.outer,
+            (*self.outer.taken,),
             self.helpers,
         )
 

@@ -1,0 +1,326 @@
+"""A rewriting is kept on disk by all that it follows from: nothing is rewritten twice, and nothing is stale."""
+
+import math
+import sys
+import types
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lego_emit import Col, GenP, GroupBy, Lookup, Row, catalogue, jit
+from lego_emit.algebra.block import Block
+from lego_emit.errors import AssumptionError, KernelError, StaleLayoutError
+from lego_emit.formats.entry import Entry
+from lego_emit.inside import kept
+from lego_emit.inside.rewriting import Rewriter
+
+
+@pytest.fixture
+def count(tmp_path, monkeypatch):
+    """How many functions were rewritten, and not recalled."""
+    found = []
+    made = Rewriter.rewritten
+
+    def noted(self):
+        found.append(self.source.node.name)
+        return made(self)
+
+    monkeypatch.setattr(Rewriter, "rewritten", noted)
+    monkeypatch.setenv("LEGO_EMIT_CACHE", str(tmp_path / "cache"))
+    return lambda: len(found)
+
+
+@pytest.fixture
+def kernel(tmp_path):
+    """kernel(text, names, target, **options): a decorated function of a file in which these names are bound."""
+
+    def made(text, names, target="python", file="own.py", **options):
+        path = tmp_path / file
+        path.write_text(text)
+        space = {"__name__": "own", **names}
+        exec(compile(text, str(path), "exec"), space)
+        return jit(space["kernel"], target=target, **options)
+
+    return made
+
+
+ROW, COL = Row(4, 6), Col(4, 6)
+TAKEN = "def kernel(i, j):\n    return {}\n"
+
+
+def module(**names) -> Any:
+    found = types.ModuleType("shapes")
+    found.__dict__.update(names)
+    return found
+
+
+def by_width(M) -> Block:
+    return Row(M, WIDTH)
+
+
+def by_height(M) -> Block:
+    return Col(WIDTH, M)
+
+
+def no_layout(M):
+    return Row(M, WIDTH)
+
+
+def own(path):
+    """A function that is no layout's."""
+    return 0
+
+
+def lambdas(by):
+    return GroupBy([4, 6]).OrderBy(
+        GenP([4, 6], lambda a, b: 6 * a + (b + by) % 6, lambda p: (p // 6, (p - by) % 6))
+    )
+
+
+WIDTH = 6
+CHANGES = {
+    "a layout": ("L[i, j]", {"L": ROW}, {"L": COL}),
+    "a layout of another module": ("m.L[i, j]", {"m": module(L=ROW)}, {"m": module(L=COL)}),
+    "a layout of a class": ("C.L[i, j]", {"C": type("C", (), {"L": ROW})}, {"C": type("C", (), {"L": COL})}),
+    "a layout in a list": ("L[0][i, j]", {"L": [ROW]}, {"L": [COL]}),
+    "a layout's function": ("L[i, j]", {"L": lambdas(1)}, {"L": lambdas(2)}),
+    "a constant": ("Row(4, W)[i, j]", {"W": 6, "Row": Row}, {"W": 7, "Row": Row}),
+    "a constant's type": ("i + (W if W else j)", {"W": 6, "L": ROW}, {"W": 6.0, "L": ROW}),
+    "an index": ("L[i, W]", {"W": 2, "L": ROW}, {"W": 3, "L": ROW}),
+    "a constant of a module": ("Row(4, m.W)[i, j]", {"m": module(W=6), "Row": Row}, {"m": module(W=7), "Row": Row}),
+    "a list": ("Row(*W)[i, j]", {"W": [4, 6], "Row": Row}, {"W": [4, 7], "Row": Row}),
+    "a list of a module": ("Row(*m.W)[i, j]", {"m": module(W=[4, 6]), "Row": Row}, {"m": module(W=[4, 7]), "Row": Row}),
+    "a class of layouts": ("R(4, 6)[i, j]", {"R": Row}, {"R": Col}),
+    "a function": ("f(4)[i, j]", {"f": by_width}, {"f": by_height}),
+    "a function in a layout": (
+        "GroupBy([4, 6]).OrderBy(GenP([4, 6], lambda a, b: f(a, b), lambda p: (p // 6, p % 6)))[i, j]",
+        {"f": lambda a, b: 6 * a + b, "GroupBy": GroupBy, "GenP": GenP},
+        {"f": lambda a, b: 6 * a + b + 0 * a, "GroupBy": GroupBy, "GenP": GenP},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_what_is_around_a_kernel_is_part_of_it(count, kernel, what):
+    """Another value is rewritten anew, and what was kept of the first is still its own."""
+    expression, one, other = CHANGES[what]
+    text = TAKEN.format(expression)
+    wanted = {}
+    for turn, names in enumerate((one, other, one, other)):
+        before = count()
+        made = kernel(text, names)
+        found = (made(1, 2), made(3, 2), made.lego.source)
+        assert wanted.setdefault(id(names), found) == found
+        assert found[0] == eval(expression, {**names, "i": 1, "j": 2})
+        assert found[1] == eval(expression, {**names, "i": 3, "j": 2})
+        assert count() - before == (turn < 2)
+
+
+def test_options_texts_and_places_are_part_of_it(count, kernel):
+    text = TAKEN.format("L[i, j % 6]")
+    names = {"L": Row(4, 64)}
+    variants = [
+        lambda: kernel(text, names),
+        lambda: kernel(text, names, assume=["j < 6"]),
+        lambda: kernel(text, names, assume=["j < 5"]),
+        lambda: kernel(text, names, ranges={"j": (0, 6)}),
+        lambda: kernel(text, names, ranges={"j": (0, 7)}),
+        lambda: kernel(text, names, "numpy"),
+        lambda: kernel(text, names, "numpy", index_type="int64"),
+        lambda: kernel(text, names, file="other.py"),
+        lambda: kernel("\n" + text, names),
+        lambda: kernel(text.replace("\n    return", "  # two\n    return"), names),
+        lambda: kernel(text.replace("i, j):", "i, j, k=1):"), names),
+    ]
+    made = [variant().lego for variant in variants]
+    assert count() == len(variants)
+    assert [variant().lego for variant in variants] == made
+    assert count() == len(variants)
+
+
+def test_aliases_are_part_of_it(count, kernel):
+    """The text names NumPy as the kernel's file does."""
+    text = "def kernel(p):\n    return L[p, :]\n"
+    for name in ("np", "numpy", "np", "n_p"):
+        made = kernel(text, {"L": COL, name: np}, "numpy")
+        assert f"{name}.arange(6)" in made.lego.source
+        assert made(1).tolist() == [1 + 4 * j for j in range(6)]
+    assert count() == 3
+    with pytest.raises(KernelError, match="needs numpy"):
+        kernel(text, {"L": COL, "np": math}, "numpy")
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("def kernel(p):\n    return L[p, :]\n", {"L": COL, "np": np}),
+        ("def kernel(p):\n    return arange(L[p, 1])\n", {"L": COL, "arange": np.arange}),
+        ("def kernel(p):\n    return r, L[p, 1]\n", {"L": COL, "r": np.random.RandomState(0)}),
+    ],
+)
+def test_versions_are_part_of_it(count, kernel, monkeypatch, text, names):
+    for version, times in ((np.__version__, 1), (np.__version__, 1), ("0.1", 2)):
+        with monkeypatch.context() as patch:
+            patch.setattr(np, "__version__", version)
+            kernel(text, names, "numpy")
+        assert count() == times
+    with monkeypatch.context() as patch:
+        patch.setattr(kept, "_version", lambda: "another")
+        for _ in range(2):
+            kernel(text, names, "numpy")
+    assert count() == 3
+
+
+def test_names_that_helpers_take_are_part_of_it(count, kernel):
+    """A function beside the kernel hides nothing."""
+    curve = catalogue["hilbert.2D"](8, 8)
+    for more in ({}, {"kernel_1": own}, {}, {"kernel_1": own}):
+        made = kernel(TAKEN.format("L[i, j]"), {"L": curve, **more})
+        assert made(5, 3) == curve[5, 3]
+        assert ("kernel_1_2(" if more else "kernel_1(") in made.lego.source
+    assert count() == 2
+
+
+def test_errors_are_told_each_time(count, kernel):
+    """Also where another function of the name made no error."""
+    text = TAKEN.format("f(4)[i, j]")
+    assert kernel(text, {"f": by_width})(1, 2) == 8
+    for _ in range(2):
+        with pytest.raises(KernelError, match="makes a layout and does not say so"):
+            kernel(text, {"f": no_layout})
+    same = types.FunctionType(by_width.__code__, by_width.__globals__, "by_width")
+    with pytest.raises(KernelError, match="makes a layout and does not say so"):
+        kernel(text, {"f": same})
+    assert kernel(text, {"f": by_width})(1, 2) == 8
+    assert count() == 4
+
+
+def test_launches_ask_as_before(count, kernel):
+    """Of what was recalled, too: whether the layouts are the same, and whether the assumptions hold."""
+    text = (
+        "def kernel(M, i):\n    lego_emit.assume(M % 4 == 0)\n    return Row(M // 4, m.W)[i, 1]\n"
+    )
+    shapes = module(W=6)
+    names = {"m": shapes, "Row": Row, "lego_emit": sys.modules["lego_emit"]}
+    for _ in range(2):
+        made = kernel(text, names, checks="raise")
+        assert made(8, 1) == 7 and made.lego.assumptions == ("M % 4 == 0",)
+        with pytest.raises(AssumptionError, match="M = 7"):
+            made(7, 1)
+        shapes.W = 7
+        with pytest.raises(StaleLayoutError, match=r"m\.W has changed"):
+            made(8, 1)
+        shapes.W = 6
+    assert count() == 1
+
+
+def test_a_list_of_a_module_is_asked_for_at_launches(count, kernel):
+    shapes = module(W=[4, 6])
+    for _ in range(2):
+        made = kernel(TAKEN.format("Row(*m.W)[i, j]"), {"m": shapes, "Row": Row})
+        assert made(1, 2) == 8
+        shapes.W[1] = 7
+        with pytest.raises(StaleLayoutError, match=r"m\.W has changed"):
+            made(1, 2)
+        shapes.W[1] = 6
+
+
+class Sized:
+    width = 6
+
+    @property
+    def height(self):
+        return self.width - 2
+
+    def layout(self) -> Block:
+        return Row(4, self.width)
+
+
+def by_environment(M) -> Block:
+    return Row(M, int(os_like.environ["W"]))
+
+
+def by_object(M) -> Block:
+    return Row(M, SIZED.width)
+
+
+def counting(M) -> Block:
+    global CALLS
+    CALLS = 0
+    return Row(M, 6)
+
+
+def closing(M) -> Block:
+    found = [1]  # which whoever has the layout may change
+    return GroupBy([M, 6]).OrderBy(
+        GenP([M, 6], lambda a, b: 6 * a + b * found[0], lambda p: (p // 6, p % 6 // found[0]))
+    )
+
+
+os_like, SIZED, CALLS = types.SimpleNamespace(environ={"W": "6"}), Sized(), 0
+
+
+@pytest.mark.parametrize(
+    ("expression", "names"),
+    [
+        ("f(4)[i, j]", {"f": by_environment}),
+        ("f(4)[i, j]", {"f": by_object}),
+        ("f(4)[i, j]", {"f": counting}),
+        ("f(4)[i, j]", {"f": closing}),
+        ("s.layout()[i, j]", {"s": SIZED}),
+        ("Row(s.height, 6)[i, j]", {"s": SIZED, "Row": Row}),
+        ("L[i, j]", {"L": GenP([4, 6], lambda a, b: SIZED.width * a + b, lambda p: (p // 6, p % 6))}),
+    ],
+    ids=["environment", "object", "counting", "closing", "method", "property", "layout"],
+)  # fmt: skip
+def test_what_reads_anything_else_is_made_each_time(count, kernel, expression, names):
+    for turn in range(2):
+        assert kernel(TAKEN.format(expression), names)(1, 2) == 8
+        assert count() == turn + 1
+
+
+def test_what_a_method_reads_of_its_object_is_watched(kernel):
+    made = kernel(TAKEN.format("s.layout()[i, j]"), {"s": SIZED})
+    assert made(1, 2) == 8
+    SIZED.width = 7
+    try:
+        with pytest.raises(StaleLayoutError, match="width of s has changed"):
+            made(1, 2)
+    finally:
+        del SIZED.width
+    assert made(1, 2) == 8
+
+
+def test_tables_in_files_are_read_each_time(count, kernel, tmp_path):
+    (file := tmp_path / "table.txt").write_text(" ".join(map(str, range(24))))
+    text = TAKEN.format("Lookup((4, 6), FILE)[i, j]")
+    names = {"Lookup": Lookup, "FILE": str(file)}
+    assert kernel(text, names)(1, 2) == 8
+    file.write_text(" ".join(map(str, range(23, -1, -1))))
+    assert kernel(text, names)(1, 2) == 15 and count() == 2
+
+
+def test_entries_of_one_s_own_are_made_each_time(count, kernel):
+    text, names = TAKEN.format('catalogue["own.rows"](4, 6)[i, j]'), {"catalogue": catalogue}
+    try:
+        for make, wanted in ((lambda M, N: Row(M, N), 8), (lambda M, N: Col(M, N), 9)):
+            catalogue._entries["own.rows"] = Entry("own.rows", make, "", "", "", {})
+            assert kernel(text, names)(1, 2) == wanted
+    finally:
+        del catalogue._entries["own.rows"]
+    assert count() == 2
+
+
+def test_a_file_that_is_broken_or_another_s_is_made_again(count, kernel, tmp_path):
+    names = {"L": ROW}, {"L": COL}
+    text = TAKEN.format("L[i, j]")
+    for one in names:
+        kernel(text, one)
+    files = [*(tmp_path / "cache").rglob("lowered/*")]
+    one, other = good = {f: c for f in files if b"Rewritten" in (c := f.read_bytes())}
+    contents = (b"", b"x" * 100, good[one][:-1], good[other], good[one] + b"x")
+    for turn, content in enumerate(contents, 1):
+        one.write_bytes(content)
+        assert [kernel(text, layout)(1, 2) for layout in names] == [8, 9]
+        assert count() == 2 + turn and good[one] == one.read_bytes()
