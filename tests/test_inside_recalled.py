@@ -1,8 +1,11 @@
 """A rewriting is kept on disk by all that it follows from: nothing is rewritten twice, and nothing is stale."""
 
 import math
+import os
+import subprocess
 import sys
 import types
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -324,3 +327,34 @@ def test_a_file_that_is_broken_or_another_s_is_made_again(count, kernel, tmp_pat
         one.write_bytes(content)
         assert [kernel(text, layout)(1, 2) for layout in names] == [8, 9]
         assert count() == 2 + turn and good[one] == one.read_bytes()
+
+
+# Decorates kernels of Numba and Triton, and prints how many were rewritten.
+DECORATED = """
+import sys
+from lego_emit.inside.rewriting import Rewriter
+
+found, made = [], Rewriter.rewritten
+Rewriter.rewritten = lambda self: found.append(self.source.node.name) or made(self)
+sys.path.insert(0, {folder!r})
+for name in sys.argv[1:]:
+    __import__(name)
+print(len(found))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "count"), [("numba_kernels", 11), ("triton_kernels", 2)])
+def test_a_later_process_rewrites_nothing(name, count, tmp_path, request):
+    if name == "triton_kernels":
+        request.getfixturevalue("triton")
+    program = DECORATED.format(folder=str(Path(__file__).parent / "inside"))
+    environment = {**os.environ, "LEGO_EMIT_CACHE": str(tmp_path), "TRITON_INTERPRET": "1"}
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", program, name],
+            capture_output=True, text=True, check=True, env=environment,
+        ).stdout
+        for _ in range(2)
+    ]  # fmt: skip
+    assert [*map(int, found)] == [count, 0]

@@ -88,7 +88,8 @@ def _version() -> tuple[Any, ...]:
         names[:] = sorted({*names} - {"targets", "__pycache__"})  # of which none is asked here
         for name in sorted(files):
             if name.endswith(".py"):
-                content = (Path(folder) / name).read_bytes()
+                with open(f"{folder}/{name}", "rb") as file:
+                    content = file.read()
                 found.update(f"{name} {len(content)} ".encode() + content)
     return sys.version_info[:3], found.hexdigest()
 
