@@ -157,8 +157,10 @@ def test_boxes_of_one_kind_share_a_function(name, turn):
     assert "moved_box(" in text
 
 
-@pytest.mark.parametrize("target", ["c", "cpp"])
-@pytest.mark.parametrize("threads", [False, True])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("target", "threads"), rest_deep([("c", True), ("cpp", False), ("cpp", True), ("c", False)], 2)
+)
 def test_a_function_of_boxes_moves_them(target, threads):
     unit = copy(*symbolic("tenstorrent.TILE"), target, name="moved", threads=threads)
     assert "box(" in str(unit) and unit.verify()
@@ -178,6 +180,7 @@ def test_a_wrong_argument_of_a_box_is_found():
             check(made, (*body[:k], wrong, *body[k + 1 :]))
 
 
+@pytest.mark.slow
 def test_a_row_of_one_tile_and_a_line_is_streamed():
     """Which begins nowhere else than at 0."""
     unit = copy(Col(M, 48), Strided((M, 48), (LD, 1)), "c", assume=["LD >= 48"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import cached_property, reduce
 from math import prod
 from typing import Any
 
@@ -77,7 +77,7 @@ class Pieces:
     count: Node
     cuts: tuple[tuple[Cut, ...], ...]
 
-    @property
+    @cached_property
     def body(self) -> tuple[Statement, ...]:
         """All statements, without the names that only the number of pieces is made of."""
         read, found = names_read(self.loops), list[Statement](self.loops)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy as shallow
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,13 +49,12 @@ OPENMP = "-fopenmp"
 
 
 class Library:
-    """A copy in a shared library. flags: of the compiler; threads: how many share a copy, more than one of OpenMP;
-    by_parts: whether it is moved part by part, the last one first."""
+    """A copy in a shared library. flags: of the compiler; threads: how many share a copy, more than one of OpenMP."""
 
-    def __init__(
-        self, unit: Any, flags: Sequence[str] = ("-O2",), threads: int = 1, by_parts: bool = False
-    ):
-        self.unit, self._threads, self._by_parts = unit, threads, by_parts
+    _by_parts = False
+
+    def __init__(self, unit: Any, flags: Sequence[str] = ("-O2",), threads: int = 1):
+        self.unit, self._threads = unit, threads
         if threads > 1:
             flags = (*flags, OPENMP)
         self._folder = tempfile.TemporaryDirectory(prefix="lego_emit_", ignore_cleanup_errors=True)
@@ -63,6 +63,12 @@ class Library:
         self._ffi = cffi.FFI()
         self._ffi.cdef(declarations)
         self._library: Any = self._ffi.dlopen(str(path))
+
+    def in_parts(self) -> Library:
+        """The same, which moves a copy part by part, the last one first."""
+        found = shallow(self)
+        found._by_parts = True
+        return found
 
     def _sizes(self, sizes: Mapping[str, int]) -> Any:
         values = [sizes[n] for n in self.unit.plan.space.sizes]
@@ -103,11 +109,10 @@ def library(unit: Any, flags: Sequence[str], threads: int = 1, by_parts: bool = 
     """What runs the routine of a unit, compiled once in a process: a Library, or what has its methods."""
     runner = getattr(toolchains.toolchain_of(unit.printer), "copy_runner", None)
     given: tuple[Any, ...] = (threads,) if threads > 1 else ()
-    key = (unit.printer.name, unit.source, *given, *(() if runner else (by_parts, *flags)))
+    key = (unit.printer.name, unit.source, *given, *(() if runner else flags))
     if key not in _compiled:
-        made = runner(unit, *given) if runner else Library(unit, flags, threads, by_parts)
-        _compiled[key] = made
-    return _compiled[key]
+        _compiled[key] = runner(unit, *given) if runner else Library(unit, flags, threads)
+    return _compiled[key].in_parts() if by_parts and not runner else _compiled[key]
 
 
 def run(unit: Any, array: Any, out: Any, sizes: Mapping[str, int]) -> Any:

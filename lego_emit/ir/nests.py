@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
@@ -510,13 +511,15 @@ def _reader(node: Node) -> Callable[[Mapping[str, int]], Any]:
     return lambda env: value(first(env), second(env))
 
 
-def _is_small(node: Node) -> bool:
-    """Whether few nodes are on all ways down, where a node that several share is met again."""
+@lru_cache(2**12)
+def _value_of(node: Node) -> Callable[[Mapping[str, int]], Any]:
+    """_reader of a node of which few are on all ways down, where one that several share is met again; else what
+    evaluates it. A nest is run many times."""
     left, waiting = MOST_MET, [node]
     while waiting and left:
         waiting.extend(waiting.pop().args)
         left -= 1
-    return not waiting
+    return _reader(node) if not waiting else lambda env: evaluated(node, env, {})
 
 
 class _Run:
@@ -532,8 +535,7 @@ class _Run:
     def value(self, node: Node, env: Mapping[str, int]) -> int:
         found = self.readers.get(id(node))
         if found is None:
-            read = _reader(node) if _is_small(node) else lambda env: evaluated(node, env, {})
-            found = self.readers[id(node)] = node, read
+            found = self.readers[id(node)] = node, _value_of(node)
         return int(found[1](env))
 
     def let(self, s: Let, env: dict[str, int]) -> None:
