@@ -1,4 +1,4 @@
-"""lego-emit for tests that run many commands: each is a fork of a process that has imported every module.
+"""lego-emit, and pytest, for tests that run many commands: each is a fork of a process that has imported every module.
 
 A cold command takes 0.25 s of CPU, most of it imports; a fork takes 0.05. Its argv, folder, environment and open files are
 the caller's. The tests of the command line itself start cold ones."""
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import select
 import signal
@@ -31,7 +32,7 @@ sys.exit(int(server.recv(8) or 1))  # nothing: it was killed
 
 
 def server(folder: Path) -> str:
-    """The text of a program lego-emit whose commands are forks of a process that ends with this one. folder: of its socket."""
+    """The text of a program lego-emit, or pytest where it has that name, whose commands are forks of a process that ends with this one. folder: of its socket."""
     path = str(folder / "lego-emit.socket")
     process = subprocess.Popen(
         [sys.executable, __file__, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -55,6 +56,7 @@ def serve(path: str) -> None:
     listening.bind(path)
     listening.listen(64)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    gc.freeze()  # what is imported stays: pytest collects all garbage twice
     os.write(1, b".")
     while sys.stdin.fileno() not in (ready := select.select([listening, sys.stdin], [], [])[0]):
         assert ready
@@ -87,6 +89,10 @@ def answer(caller: socket.socket) -> None:
     sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in os.environ
     status: object = 1
     try:
+        if Path(sys.argv[0]).name == "pytest":
+            from pytest import console_main
+
+            sys.exit(console_main())
         from lego_emit.cli import main
 
         main(prog_name="lego-emit")

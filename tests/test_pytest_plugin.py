@@ -1,4 +1,6 @@
-"""The pytest plug-in: golden files beside a user's tests, through whole runs of pytest."""
+"""The pytest plug-in: golden files beside a user's tests, through whole runs of pytest.
+
+Those of xdist are cold; the others are forks, as tests/commands.py has them."""
 
 import subprocess
 import sys
@@ -35,8 +37,12 @@ FILES = [
 
 
 @pytest.fixture
-def suite(pytester, monkeypatch):
+def suite(pytester, monkeypatch, lego_emit_command):
     monkeypatch.delenv("CI", raising=False)
+    program = pytester.path / "bin" / "pytest"
+    program.parent.mkdir()
+    program.write_text(lego_emit_command)
+    program.chmod(0o755)
     pytester.makepyfile(test_it=SUITE)
 
     class Suite:
@@ -44,13 +50,11 @@ def suite(pytester, monkeypatch):
         module = pytester.path / "test_it.py"
 
         def run(self, *arguments):
-            plain = [
-                "-p",
-                "no:cacheprovider",
-                "-p",
-                "no:hypothesispytest",
-            ]  # which is slow to import
-            return pytester.runpytest_subprocess(*plain, *arguments)
+            # hypothesispytest: which is slow to import
+            plain = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments]
+            if "-n" in arguments:
+                return pytester.runpytest_subprocess(*plain)
+            return pytester.run(program, *plain)
 
         def files(self):
             return sorted(p.name for p in self.folder.iterdir()) if self.folder.exists() else []
