@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -68,15 +69,32 @@ class TritonKernels(KernelLanguage):
         return inner.fn, wrap
 
     def asking(self, kernel: Any, ask: Ask) -> Any:
-        """The kernel, whose run() asks; not that of a function which @triton.jit is to read."""
-        if callable(run := getattr(kernel, "run", None)):
+        """The kernel, whose run() asks what is launched: under @triton.autotune and @triton.heuristics these have
+        given all arguments by then. Not that of a function which @triton.jit is to read."""
+        inner = _innermost(kernel)
+        if callable(run := getattr(inner, "run", None)):
 
             def asked(*arguments: Any, **named: Any) -> Any:
-                ask(arguments, named, 3)
+                ask(arguments, named, _depth())
                 return run(*arguments, **named)
 
-            kernel.run = asked
+            inner.run = asked
         return kernel
+
+
+def _innermost(kernel: Any) -> Any:
+    """What @triton.jit made, under any other decorators of Triton's."""
+    while hasattr(inner := getattr(kernel, "fn", None), "fn"):
+        kernel = inner
+    return kernel
+
+
+def _depth() -> int:
+    """How many frames above ask's own the launch is: the first one that is not Triton's."""
+    frame, depth = sys._getframe(2), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] == "triton":
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def _jitted(old: Any, made: types.FunctionType) -> Any:

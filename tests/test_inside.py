@@ -453,6 +453,18 @@ def test_a_launch_is_asked_what_the_layouts_assume():
 CURVE, TRIANGLE = catalogue["hilbert.2D"](8, 8), catalogue["lapack.TP"](8)
 
 
+def test_what_only_a_loop_computes_is_a_function_beside_the_kernel():
+    cube = catalogue["hilbert.3D"](4, 4, 4)
+
+    @jit(target="python")
+    def index(p):
+        i, j, k = cube.inv(p)
+        return i, j, k
+
+    assert [index(p) for p in range(64)] == [cube.inv(p) for p in range(64)]
+    assert "index_1(p)" in index.lego.source
+
+
 def test_what_is_long_or_no_expression_is_a_function_beside_the_kernel():
     @jit(target="python")
     def along(p, q):

@@ -64,7 +64,7 @@ class Masks(Expressions):
                 return self.tests.get(name, [])
             case ast.Call():
                 found = self._index(node)
-                return [found] if isinstance(found, Test | Chosen) else []
+                return [found] if _is_test(found) else []
         return []
 
     def _learn_test(self, name: str, value: ast.expr) -> None:
@@ -82,6 +82,13 @@ class Masks(Expressions):
             return names | self._mentioned([found.yes, found.no])
         names = set[str]().union(*map(self.kernel._names_in, found.names))
         return names.union(*map(sizes_of, found.layouts))
+
+
+def _is_test(found: Any) -> bool:
+    """Whether a value is a condition of indices, in either of two layouts."""
+    if isinstance(found, Chosen):
+        return _is_test(found.yes) and _is_test(found.no)
+    return isinstance(found, Test)
 
 
 def _summands(node: ast.expr) -> Iterator[ast.expr]:

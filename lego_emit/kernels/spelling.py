@@ -332,6 +332,8 @@ class Kernel(Names):
     def _check_helpers(self, root: Node, view: FunctionView, said: str) -> None:
         """A kernel's text has no helper functions."""
         for node in root.walk():
+            if node.op in ("loop", "round"):
+                raise NoExpression(f"{said} {LOOP}")
             if node.op == "table" and (self.printer.kernel_lines or not node.value.given):
                 kind = "" if node.value.given else "constant "
                 raise NoExpression(

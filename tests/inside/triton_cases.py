@@ -11,7 +11,8 @@ import triton
 import triton.language as tl
 
 import lego_emit
-from lego_emit import Row, catalogue
+from lego_emit import Row, TileBy, catalogue
+from lego_emit.errors import AssumptionError
 from lego_emit.targets.triton import Tensor
 
 configs = [triton.Config({"B": 4}), triton.Config({"B": 8})]
@@ -31,6 +32,16 @@ def tuned_below(x, y, n, B: tl.constexpr):
 @triton.jit
 def tuned_above(x, y, n, B: tl.constexpr):
     L = Row(n // B, B)
+    p = tl.program_id(0)
+    tl.store(y + L[p, :], 2 * tl.load(x + L[p, :]))
+
+
+@lego_emit.jit(checks="raise")
+@triton.autotune(configs[:1], key=["n"])
+@triton.heuristics({"double": lambda given: 2 * given["B"]})
+@triton.jit
+def asked(x, y, n, B: tl.constexpr, double: tl.constexpr):
+    L = TileBy([n // double], [double])
     p = tl.program_id(0)
     tl.store(y + L[p, :], 2 * tl.load(x + L[p, :]))
 
@@ -88,6 +99,11 @@ def main() -> None:
         )
         told = kernel if kernel is tuned_below else inner
         print("autotuner", kernel.keys == ["n"], "L" in told.lego.layouts)
+    right = np.array_equal(launch(asked, (4,), x, 32), 2 * x)
+    try:
+        launch(asked, (4,), x, 36)
+    except AssumptionError as error:
+        print("asked", right, str(error).partition(" assumes ")[2])
     out = np.zeros(TRIANGLE.physical_size, np.int32)
     along[(17,)](Tensor(out), 8)
     print("along", out.tolist() == [CURVE[TRIANGLE.inv(p)] for p in range(TRIANGLE.physical_size)])
