@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lego_emit
-from lego_emit import Col, LegoWarning, Row, TileBy, assume, catalogue, jit, symbols
+from lego_emit import Col, LegoWarning, Lookup, Row, TileBy, assume, catalogue, jit, symbols
 from lego_emit.errors import AssumptionError, KernelError, StaleLayoutError
 
 GLOBAL = Row(4, 6)
@@ -225,6 +225,14 @@ def test_a_block_keeps_a_statement():
     assert at(3, 5, False) == (7, 7)
 
 
+def test_a_table_of_the_kernel_s():
+    @jit(target="python")
+    def entry(order, i):
+        return Lookup([6], "order")[i], Lookup([6], "order").in_bounds(i)
+
+    assert entry([4, 0, 3, 5, 1, 2], 2) == (3, True)
+
+
 def test_a_slice_in_numpy():
     np = pytest.importorskip("numpy")
     globals()["np"] = np
@@ -253,6 +261,9 @@ ERRORS = {
     "two branches": ("if i:\n        L = Row(M, 2)\n    else:\n        L = Col(M, 2)\n    i = 1\n    return L[0, 0]", "L is another layout, or none, in one branch", 12),
     "a layout within a function": ("def inner():\n        return GLOBAL[i, 0]\n    return inner()", "a function within the kernel", 16),
     "a colon where there are no arrays": ("return GLOBAL[i, :]", "one index at a time", 12),
+    "fields of words": ("return FIELDS[i]", "FIELDS is Packed, fields of words: FIELDS.layout[..]", 12),
+    "blocks of different lengths": ("return RAGGED.in_bounds(0, i)", "RAGGED is Ragged, which is several functions", 12),
+    "a table that the kernel has not": ("return Lookup([6], 'order')[i]", "reads the table order, which is no name", 12),
     "a layout as a default": ("return (lambda x=GLOBAL: x)()", "a layout within a function that runs later", 13),
 }  # fmt: skip
 
@@ -261,9 +272,9 @@ ERRORS = {
 @pytest.mark.quick(4)
 def test_an_error_has_the_place_and_a_caret(case, tmp_path):
     body, message, column = ERRORS[case]
-    text = f"""from lego_emit import Col, Row
+    text = f"""from lego_emit import Col, Lookup, Packed, Ragged, Row
 
-GLOBAL = Row(4, 6)
+GLOBAL, FIELDS, RAGGED = Row(4, 6), Packed(Row(8), 4), Ragged([3, 7])
 
 
 def kernel(M, i):

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..algebra.block import Block
+from ..algebra.block import Block, is_bundle, is_packed
 from ..arith.expr import Expr
 from ..emit.emit import emit
 from ..emit.kernel_language import KernelLanguage
@@ -28,7 +28,7 @@ from ..trace.follow import go_on
 from .flow import Either, Gone, Known, any_of, own_names_within
 from .kept import Unknown, kept
 from .layouts import METHODS, Layouts
-from .outer import MISSING, comes_from, is_ours, makes_layouts
+from .outer import MISSING, comes_from, is_ours, makes_layouts, tables_in
 from .source import Source
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -239,6 +239,22 @@ class Expressions(Layouts):
             "from lego_emit.algebra.block import Block",
         )
 
+    def _check_kind(self, node: ast.expr) -> None:
+        """Raises KernelError where packed fields, or what is several functions, is used as a layout is."""
+        value = self.outer.value(node)
+        said, kind = self.source.said(node), type(value).__name__
+        if is_packed(value):
+            raise self.source.error(
+                node,
+                f"{said} is {kind}, fields of words: {said}.layout[..] is a field's position, of which the kernel takes "
+                "word and bits, or call the functions that generate() prints",
+            )
+        if is_bundle(value):
+            raise self.source.error(
+                node,
+                f"{said} is {kind}, which is several functions and no layout: call those that generate() prints",
+            )
+
     def _has_layout(self, node: ast.AST) -> bool:
         """Whether a layout is named or made in a tree, but by the tree's own names."""
         inner = own_names_within(node)
@@ -307,6 +323,7 @@ class Expressions(Layouts):
                     return self._asked(node, layout, base, "apply", parts)
                 several = self._index(base)
                 if several is None:
+                    self._check_kind(base)
                     return None
                 return self._part(node, several, key)
             case ast.Attribute(value=base, attr=attr) if attr in PARTS:
@@ -317,6 +334,7 @@ class Expressions(Layouts):
                     if node.keywords:
                         raise self.source.error(node, f"{attr}() takes indices alone")
                     return self._asked(node, layout, base, attr, node.args)
+                self._check_kind(base)
             case ast.Call(func=ast.Attribute(value=base, attr="step"), keywords=keywords):
                 found = self._index(base)
                 if found is not None:
@@ -377,6 +395,12 @@ class Expressions(Layouts):
                     base, f"{name} has the size {size}, which is no name of the kernel's here"
                 )
             self.kernel.size(size)
+        for table in tables_in(layout):
+            known = table in self.bound if table in self.own else self.outer.named(table)
+            if known in (False, MISSING):
+                raise self.source.error(
+                    base, f"{name} reads the table {table}, which is no name of the kernel's here"
+                )
         with self._placed(node):
             found = compute(placed(self.kernel, name, layout))
         if isinstance(found, Placed) or found is None:

@@ -42,6 +42,11 @@ def sizes_in(layout: Layout) -> set[str]:
     return {name for n in (*layout.sizes(), *layout.offsets()) for name in Expr.of(n).symbols()}
 
 
+def sides(layout: Layout) -> list[Block]:
+    """A layout, or all that it may be."""
+    return [layout] if isinstance(layout, Block) else sides(layout.yes) + sides(layout.no)
+
+
 def assigned(node: ast.AST) -> Iterator[str]:
     """The names that a statement, or those in it, may bind; a function's own names within are its own."""
     nodes = [node]

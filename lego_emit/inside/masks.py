@@ -9,7 +9,8 @@ from typing import Any
 from ..kernels.placed import sizes_of
 from ..kernels.values import Test, Value
 from .expressions import OPERATORS, Chosen, Expressions
-from .outer import comes_from
+from .flow import sides
+from .outer import comes_from, tables_in
 
 
 class Masks(Expressions):
@@ -38,7 +39,15 @@ class Masks(Expressions):
     ) -> Any:
         found = super()._asked(node, layout, base, method, parts)
         tests = self._masked.get(node)
-        return _under(found, tests) if tests and method in ("apply", "at") else found
+        if not tests or method not in ("apply", "at"):
+            return found
+        if tables := [name for one in sides(layout) for name in tables_in(one)]:
+            raise self.source.error(
+                node,
+                f"{tables[0]} would be read where the mask does not hold, too: load its entry under the mask before, "
+                "and add that to the pointer",
+            )
+        return _under(found, tests)
 
     def _find_masked(self, call: ast.Call) -> None:
         """Notes what the pointer of a load or store is a sum of, where there is a mask."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..algebra.block import Block
+from ..algebra.lookup import Lookup
 
 MISSING = object()
 
@@ -89,7 +90,8 @@ class Outer:
         """Remember what a function, or those in a layout, read: names, their attributes, cells and defaults."""
         if isinstance(value, Block):
             for part in _parts(value):
-                self.watch(part)
+                if not isinstance(part, Block):
+                    self.watch(part)
         if not isinstance(value, types.FunctionType) or comes_from(value, ("lego_emit",)):
             return
         if id(value) in self._watched:
@@ -171,16 +173,21 @@ def _frozen(value: Any) -> Any:
 
 
 def _parts(layout: Block) -> Iterator[Any]:
-    """What a layout is made of, however deep, that may be functions."""
-    values = [*layout._value()]
+    """A layout and what it is made of, however deep."""
+    values: list[Any] = [layout]
     while values:
         one = values.pop()
+        if isinstance(one, tuple | list):
+            values += one
+            continue
+        yield one
         if isinstance(one, Block):
             values += one._value()
-        elif isinstance(one, tuple | list):
-            values += one
-        else:
-            yield one
+
+
+def tables_in(layout: Block) -> list[str]:
+    """The names of the tables that a layout reads when the kernel runs."""
+    return [x.entries.name for x in _parts(layout) if isinstance(x, Lookup) and x.entries.given]
 
 
 def _names(function: types.FunctionType) -> set[str]:
