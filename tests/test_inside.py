@@ -246,6 +246,21 @@ def test_a_slice_in_numpy():
     assert found.tolist() == [[15, 16, 17], [21, 22, 23]]
 
 
+def test_an_array_of_indices_is_asked_whether_it_is_in_bounds():
+    np = pytest.importorskip("numpy")
+    globals()["np"] = np
+
+    @jit(target="numpy")
+    def held(M, N, rows):
+        return Row(M, N).in_bounds(rows[:], ":"), Row(M, N).in_bounds(rows[:], 0)
+
+    rows = np.arange(-1, 4)
+    both, one = held(3, 2, rows)
+    inside = (rows >= 0) & (rows < 3)
+    assert (both & np.ones((5, 2), bool)).tolist() == np.stack([inside, inside], 1).tolist()
+    assert one.tolist() == inside.tolist()
+
+
 ERRORS = {
     "L[i] of two axes": ("return GLOBAL[i]", "GLOBAL takes 2 indices, 1 given", 12),
     "an unknown index": ("return GLOBAL[i, zz]", "zz is no name of the kernel's", 22),

@@ -59,7 +59,8 @@ class Kernel(Names):
 
         def make() -> Expr:
             last = Expr.of(size.make()) - 1
-            here().analyzer.learn_range(name, Expr.of(0), last if whole else None)
+            if not vector:  # whose numbers in_bounds() asks for
+                here().analyzer.learn_range(name, Expr.of(0), last if whole else None)
             return self._bound(name)
 
         said = text if whole else f"{text} of {size.said}"
