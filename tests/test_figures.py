@@ -182,4 +182,8 @@ def test_other_pages(timed):
         "walking.md": f"at least {least:.1f} times as fast as one that divides",
     }
     assert round(float(columns[2]) / float(columns[3])) == 10
+    count, first, again = tables(RESULTS / "inside.md")["all"]
+    assert int(count) == 9
+    kept = f"Nine kernels take {float(first) / 1000:.1f} s in a first run and {float(again) / 1000:.2f} s in a later one"
+    assert kept in said("inside.md")
     assert {page: text for page, text in wanted.items() if text not in said(page)} == {}
