@@ -30,9 +30,10 @@ def flat(tree: Any) -> tuple[Any, ...]:
 
 def is_too_deep(tree: Any) -> bool:
     """Whether a nested tuple has more levels than are taken."""
-    level = [tree]
-    for _ in range(MOST_DEPTH + 1):
+    level, depth = [tree], 0
+    while level and depth <= MOST_DEPTH:
         level = [part for each in level if is_tuple(each) for part in each]
+        depth += 1
     return bool(level)
 
 
