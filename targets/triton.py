@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
+from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -116,12 +117,31 @@ class _TritonLibrary:
 
 
 class Interpreter:
-    """Triton's interpreter in a process of its own: Triton brings an LLVM, and crashes beside the one
-    of OpenGL, Vulkan or OpenCL on a CPU."""
+    """Triton's interpreter in a process of its own, one for all that this process runs: Triton takes 0.6 s to load,
+    brings an LLVM, and crashes beside the one of OpenGL, Vulkan or OpenCL on a CPU."""
+
+    def __init__(self) -> None:
+        self._modules = list[int]()
+        self._server = _server()
+
+    def load(self, path: Path) -> None:
+        """Load a module of kernels, the next one by number."""
+        self._modules.append(self._server.ask("load", str(path)))
+
+    def launch(
+        self, module: int, name: str, blocks: int, arrays: list[np.ndarray], scalars: list[int]
+    ) -> list[np.ndarray]:
+        """Run a kernel on arrays; what it has made of them."""
+        return self._server.ask("launch", self._modules[module], name, blocks, arrays, scalars)
+
+
+class _Server:
+    """The process of the interpreter."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
         path = os.pathsep.join(filter(None, sys.path))
+        self.owner, self._lock = os.getpid(), Lock()
         self._process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
@@ -130,29 +150,36 @@ class Interpreter:
         )
         weakref.finalize(self, _end, self._process)
 
-    def load(self, path: Path) -> None:
-        """Load a module of kernels, the next one by number."""
-        self._ask("load", str(path))
+    @property
+    def is_there(self) -> bool:
+        """Whether this process, and not the one that it is a fork of, can ask it."""
+        return self.owner == os.getpid() and self._process.poll() is None
 
-    def launch(
-        self, module: int, name: str, blocks: int, arrays: list[np.ndarray], scalars: list[int]
-    ) -> list[np.ndarray]:
-        """Run a kernel on arrays; what it has made of them."""
-        return self._ask("launch", module, name, blocks, arrays, scalars)
-
-    def _ask(self, *question: Any) -> Any:
+    def ask(self, *question: Any) -> Any:
+        """Its answer. Raises ToolchainError where it has failed, or ended."""
         asked, answered = self._process.stdin, self._process.stdout
         assert asked and answered
         try:
-            pickle.dump(question, asked)
-            asked.flush()
-            error, answer = pickle.load(answered)
+            with self._lock:
+                pickle.dump(question, asked)
+                asked.flush()
+                error, answer = pickle.load(answered)
         except (OSError, EOFError):
             status = self._process.wait()
             raise ToolchainError(f"Triton's interpreter ended with status {status}") from None
         if error:
             raise ToolchainError(error)
         return answer
+
+
+_servers: list[_Server] = []
+
+
+def _server() -> _Server:
+    """The process of the interpreter, started where there is none."""
+    if not _servers or not _servers[0].is_there:
+        _servers[:] = [_Server()]
+    return _servers[0]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -177,7 +204,8 @@ def serve() -> None:
             with interpreted(), warnings.catch_warnings():
                 warnings.simplefilter("error")
                 if kind == "load":
-                    made = modules.append(loaded(Path(given[0])))
+                    modules.append(loaded(Path(given[0])))
+                    made = len(modules) - 1
                 else:
                     module, name, blocks, arrays, scalars = given
                     kernel = getattr(modules[module], name)
