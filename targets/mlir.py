@@ -73,7 +73,7 @@ def installed() -> Iterator[Llvm]:
     for version in VERSIONS:
         opt, translate, llc = (shutil.which(f"{program}{version}") for program in PROGRAMS)
         if opt and translate and llc:
-            lines = _Kernels().execute([opt, "--version"]).splitlines()
+            lines = _Kernels().version_said(opt).splitlines()
             said = next((x.strip() for x in lines if "version" in x), "unknown")
             yield Llvm(opt, translate, llc, said)
 

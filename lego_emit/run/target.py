@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -48,6 +49,9 @@ class Library(Protocol):
         ...
 
 
+_versions: dict[tuple[str, tuple[str, ...], int], str] = {}
+
+
 class Target:
     """Base of all toolchains. A subclass sets name, program, install and writes build(). prelude: what stands
     before the units in Fortran, Julia and Rust, such as a module that they use."""
@@ -72,8 +76,15 @@ class Target:
         """The toolchain: path() and the version that the program says it has. Raises ToolchainError where
         it is missing or does not start."""
         path = self.path()
-        output = self.execute([path, *self.version_args])
+        output = self.version_said(path)
         return Toolchain(path, next((x for x in output.splitlines() if x.strip()), "unknown"))
+
+    def version_said(self, path: str) -> str:
+        """What a program says of its version. It is asked once in a process, unless its file changes."""
+        key = path, self.version_args, os.stat(path).st_mtime_ns
+        if key not in _versions:
+            _versions[key] = self.execute([path, *self.version_args])
+        return _versions[key]
 
     def build(self, units: Sequence[Unit], folder: Path) -> Library:
         """Compile the units together in an empty folder that lives as long as the library."""
