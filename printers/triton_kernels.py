@@ -83,7 +83,7 @@ class TritonKernels(KernelLanguage):
 
 
 def _innermost(kernel: Any) -> Any:
-    """What @triton.jit made, under any other decorators of Triton's."""
+    """The kernel of @triton.jit below autotune, heuristics and other decorators."""
     while hasattr(inner := getattr(kernel, "fn", None), "fn"):
         kernel = inner
     return kernel
