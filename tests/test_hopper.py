@@ -35,8 +35,8 @@ def example(monkeypatch):
         sys.modules.pop(name, None)
 
 
-def tile(kind, shape, order=None):
-    return cute.tile_to_shape(cute.make_smem_layout_atom(kind, 16), shape, order)
+def tile(kind, shape, order=None, bits=16):
+    return cute.tile_to_shape(cute.make_smem_layout_atom(kind, bits), shape, order)
 
 
 # -- operands of wgmma -----------------------------------------------------------------------------
@@ -184,6 +184,13 @@ def test_a_template_prints_descriptors_and_coordinates():
 def test_a_template_is_told_what_is_wrong(text, options, said):
     with pytest.raises(TemplateError, match=re.escape(said)):
         render(text, **{"target": "cuda", **options}, A=A, S=GOOD)
+
+
+def test_maps_of_one_layout_have_strides_of_their_own():
+    tiled = TileBy([M // 128, K // 64], [128, 64]).OrderBy(Row(M, K))
+    text = "{{ A.tensor_map(S).strides[0] }} {{ A.tensor_map(T, 8).strides[0] }}"
+    made = render(text, "cuda", A=tiled, S=GOOD, T=tile("K_SW64", (128, 64), bits=8))
+    assert made == "(2 * K) K"
 
 
 @pytest.mark.parametrize("arch", ["90a", "sm_", "sm_90x", 90])

@@ -113,9 +113,8 @@ ERRORS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ERRORS)
-def test_errors(name, tmp_path):
-    body, words = ERRORS[name]
+def described(body, tmp_path):
+    """What jit makes of a kernel of Triton's, without Triton."""
     path = tmp_path / "own.py"
     path.write_text(f"""import triton.language as tl
 from lego_emit import Row
@@ -139,9 +138,36 @@ def kernel(x, y, i, M, B: tl.constexpr):
     )
     function = types.FunctionType(space["kernel"].__code__, {"Row": Row, "tl": module})
     function.__annotations__ = space["kernel"].__annotations__
+    return jit(function, target="triton")
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_errors(name, tmp_path):
+    body, words = ERRORS[name]
     with pytest.raises(KernelError) as found:
-        jit(function, target="triton")
+        described(body, tmp_path)
     assert words in str(found.value), found.value
+
+
+def test_blocks_of_one_layout_have_dims_of_their_own(tmp_path, monkeypatch):
+    """In one kernel, and in another one that is made behind it with the same cache."""
+    monkeypatch.setenv("LEGO_EMIT_CACHE", str(tmp_path / "cache"))
+    wanted = {
+        ":, :": ("x, [M * i, B], [B, 1], [i, B]", "d.load([i * i, 0])"),
+        "0, :": ("x, [B * M * i], [1], [B]", "d.load([B * i * i])"),
+        "0, :B": ("x, [i, M, B], [B, B * i, 1], [1, 1, B]", "d.load([0, i, 0])"),
+    }
+    for key, texts in wanted.items():
+        body = f"C = Row(M, i, B)\n    d = C.descriptor(x)\n    z = d[i, {key}]"
+        source = described(body, tmp_path).lego.source
+        assert all(text in source for text in texts), source
+    one, other = (
+        f"{name} = C.descriptor({name})\n    {name}z = {name}[i, {key}]"
+        for name, key in (("d", ":, :"), ("e", "0, :"))
+    )
+    body = f"C = Row(M, i, B)\n    d, e = x, y\n    {one}\n    {other}"
+    source = described(body, tmp_path).lego.source
+    assert "d, [M * i, B], [B, 1], [i, B]" in source and "e, [B * M * i], [1], [B]" in source
 
 
 def test_a_language_without_them_says_so():

@@ -337,9 +337,8 @@ class Descriptors(Masks):
         if (plain := Expr.of(number).constant) is not None:
             return str(plain)
         said = f"{one.placed._name}.descriptor(..).{said}"
-        return self._text(
-            Value(one.placed._kernel, lambda: Expr.of(number), said, (), (one.layout,)), bare=True
-        )
+        made = Value(one.placed._kernel, lambda: Expr.of(number), said, (), (one.layout,))
+        return self._text(made.resting_on(number), bare=True)
 
     def _strides_text(self, one: Described) -> list[str]:
         return [self._number_text(one, d.stride, f"strides[{k}]") for k, d in enumerate(one.dims)]
@@ -373,7 +372,7 @@ class Descriptors(Masks):
                 )
 
             said = f"{one.placed._name}.descriptor(..)[{shown}], offset {k}"
-            return Value(kernel, make, said, values, (one.layout,))
+            return Value(kernel, make, said, values, (one.layout,)).resting_on(terms)
 
         with self._placed(node):
             return ", ".join(

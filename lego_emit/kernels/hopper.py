@@ -31,7 +31,8 @@ class Map:
     def _size(self, size: Any, said: str) -> Value:
         """A size of the tensor, printed with what the layout says of its sizes."""
         said = f"{self._name}.tensor_map(..).{said}"
-        return Value(self._kernel, lambda: Expr.of(size), said, (), (self._layout,))
+        made = Value(self._kernel, lambda: Expr.of(size), said, (), (self._layout,))
+        return made.resting_on(self._made)
 
     def coordinates(self, *index: Any) -> str:
         """Those of an index of the layout, with commas between them: the contiguous dim's first."""
@@ -42,7 +43,8 @@ class Map:
             def make() -> Any:
                 return self._made.coordinates(*(Expr.of(v.make()) for v in given))[k]
 
-            return Value(self._kernel, make, f"{said}[{k}]", given, (self._layout,))
+            made = Value(self._kernel, make, f"{said}[{k}]", given, (self._layout,))
+            return made.resting_on(self._made)
 
         self._made.coordinates(*given)  # which counts them
         return ", ".join(str(one(k)) for k in range(len(self._made.dims)))

@@ -90,8 +90,15 @@ class Value:
 
     tests: tuple[Value, ...] = ()  # conditions of indices that hold where it is used
     made_of: dict[Name, None]  # the declared names in it
-    rests_on: tuple[Block | str, ...]  # the layouts and the numbers that what is said of it names
+    rests_on: tuple[
+        Block | str, ...
+    ]  # the layouts, numbers and texts that tell it from others of which the same is said
     holed: dict[str, None]  # the sizes in it of layouts that have more positions
+
+    def resting_on(self, made_from: Any) -> Any:
+        """Itself, which what is said of it does not tell from others of its layouts: made_from does."""
+        self.rests_on += (repr(made_from),)
+        return self
 
     def __str__(self) -> str:
         return self.kernel.expression(self)
