@@ -9,10 +9,13 @@ from typing import Any, TypeAlias
 
 from ..packages import z3
 from .expr import Cond, Expr
-from .facts import Facts
+from .facts import Facts, Range
 from .terms import Atom
 
 STEPS = 60_000
+MOST_KEPT = 4096  # answers
+
+_answers: dict[tuple[Any, ...], bool | None] = {}
 
 # Z3 declares no types, and what its functions seem to return is too wide to compute with.
 Term: TypeAlias = Any  # a z3.ArithRef
@@ -20,13 +23,28 @@ Fact: TypeAlias = Any  # a z3.BoolRef
 
 
 def prove_nonneg(facts: Facts, e: Expr) -> bool | None:
-    """True or False where Z3 decides whether e >= 0 follows, None where it gives up."""
-    solver = _solver(facts, e)
+    """True or False where Z3 decides whether e >= 0 follows, None where it gives up. One question, of all that
+    _solver reads, has one answer: traces of one layout ask again what was asked before, and are told that."""
+    asked = (
+        e.identity,
+        tuple([c.identity for c in facts.constraints]),
+        tuple([(n, *_bounds(known)) for n, known in sorted(facts.ranges.items())]),
+    )
+    if asked in _answers:
+        return _answers[asked]
     try:
-        answer = solver.check()
+        answer = _solver(facts, e).check()
     except z3.Z3Exception:
         return None
-    return True if answer == z3.unsat else False if answer == z3.sat else None
+    found = True if answer == z3.unsat else False if answer == z3.sat else None
+    if len(_answers) < MOST_KEPT:
+        _answers[asked] = found
+    return found
+
+
+def _bounds(known: Range) -> tuple[Any, ...]:
+    ends = [None if end is None else end.identity for end in (known.lo, known.hi)]
+    return *ends, known.least, known.most
 
 
 def query(facts: Facts, e: Expr) -> str:
