@@ -31,6 +31,7 @@ from lego_emit import (
 )
 from lego_emit.algebra import reference
 from lego_emit.algebra.masked import Padded
+from lego_emit.arrays import moving
 from lego_emit.arrays import plan as planning
 from lego_emit.arrays.owners import Owner
 from lego_emit.cute import Swizzle, Swizzled
@@ -310,6 +311,7 @@ def test_large_arrays_are_moved_in_blocks_and_chunks(name, monkeypatch):
         monkeypatch.setattr(planning, "MOST_TABLED", 8)
         monkeypatch.setattr(planning, "MOST_AXES", 2)
         monkeypatch.setattr(planning, "CHUNK", 7)
+        monkeypatch.setattr(planning, "PIECE", 5)
         monkeypatch.setattr(planning, "FEW", 0)
         monkeypatch.setattr(planning, "BLOCK", block)
         monkeypatch.setattr(reference, "TABLE_MOST", most)
@@ -319,6 +321,58 @@ def test_large_arrays_are_moved_in_blocks_and_chunks(name, monkeypatch):
             x = torch.arange(layout.size).reshape(layout.dims)
             assert np.array_equal(layout.pack(x).numpy(), layout.pack(x.numpy()))
     planning.movement.cache_clear()
+
+
+@pytest.mark.parametrize("step", [1, 2**28, 2**33])
+def test_positions_beyond_32_bits_are_computed_in_64(step, monkeypatch):
+    monkeypatch.setattr(planning, "FEW", 0)
+    layout = Strided((4, 6), (6 * step, step))
+    (found,) = planning.evaluated(layout, np.indices((4, 6)))
+    assert found.tolist() == [[step * (6 * i + j) for j in range(6)] for i in range(4)]
+    assert found.dtype == (np.int32 if step == 1 else np.int64)
+
+
+def test_a_layout_s_next_array_is_moved_without_planning(monkeypatch):
+    """And without its hash, which takes longer than a small array does."""
+    layout, tiles = Strided((4, 6), (8, 1)), Row(2, 3, 2, 2)
+    x, sizes = np.arange(24).reshape(4, 6), [4, 6]
+    ways = [
+        lambda: layout.pack(x),
+        lambda: layout.unpack(layout.pack(x)),
+        lambda: layout.plan(x),
+        lambda: tiles.pack(x, of=(4, 6)),
+        lambda: tiles.pack(x, of=sizes),
+        lambda: tiles.pack(x.reshape(-1), of=Row(4, 6)),
+    ]
+    found = [way() for way in ways]
+    calls = []
+    for kind in (Strided, type(tiles)):
+        monkeypatch.setattr(kind, "__hash__", lambda own: calls.append(own))
+        monkeypatch.setattr(kind, "_value", lambda own: calls.append(own))
+    again = [way() for way in ways[:5]]
+    assert not calls
+    for one, other in zip(found, again, strict=False):
+        assert np.array_equal(one, other)
+
+
+def test_sizes_in_a_list_are_those_of_now():
+    tiles, sizes = Row(2, 3, 2, 2), [4, 6]
+    assert np.array_equal(
+        tiles.pack(np.arange(24).reshape(4, 6), of=sizes),
+        tiles.pack(np.arange(24).reshape(4, 6), of=(4, 6)),
+    )
+    sizes[:] = [6, 4]
+    with pytest.raises(LayoutError):
+        tiles.pack(np.arange(24).reshape(4, 6), of=sizes)
+
+
+def test_what_was_moved_lately_is_of_layouts_that_live():
+    """An address that is taken again is not taken for the layout that was there."""
+    x = np.arange(24).reshape(4, 6)
+    for _ in range(3 * moving.MOST_RECENT):
+        assert np.array_equal(Row(4, 6).pack(x), x.reshape(-1))
+        assert np.array_equal(Col(4, 6).pack(x), x.ravel("F"))
+    assert len(moving._recent) <= moving.MOST_RECENT
 
 
 PLANS = {

@@ -12,18 +12,20 @@ from ..algebra.sizes import check_sizes
 from ..copies.unit import pair_of
 from ..errors import LayoutError, OptionError, a_type, short_repr
 from .owners import Owner, owner_of
-from .plan import Movement, movement
+from .plan import Movement, Pair, movement
 from .sizes import sized
 
 ENGINES = (None, "compiled")
+MOST_RECENT = 64
+
+# What was moved lately, by the identity of a layout that it holds.
+_recent: dict[Any, tuple[Pair, tuple[int, ...], Block, Any]] = {}
 
 
 def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> Any:
     """The memory that holds the elements of x, by the options of Block.pack."""
     owner = _owner(layout, x, "pack")
-    layout, of = sized(layout, x.shape, of)
-    rows, shape = _rows(layout, of, "pack")
-    found = movement(rows, layout)
+    found, shape, layout = _between(layout, x, of, "pack")
     batch = _batch(layout, x, shape, "pack")
     flat = owner.reshaped(x, (*batch, prod(shape)))
     _check_out(layout, x, out, (*batch, found.size), owner)
@@ -41,8 +43,7 @@ def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> An
 def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
     """The array whose elements a memory holds, by the options of Block.unpack."""
     owner = _owner(layout, m, "unpack")
-    rows, shape = _rows(layout, of, "unpack")
-    found = movement(layout, rows)
+    found, shape, _ = _between(layout, m, of, "unpack")
     if copy not in (None, True, False):
         raise OptionError(
             f"{layout!r}.unpack: copy is {short_repr(copy)}; give True, False or None"
@@ -61,21 +62,18 @@ def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
 
 def shape_of(layout: Block, x: Any, of: Any, called: str) -> tuple[int, ...]:
     """The shape of what pack or unpack makes of x."""
+    found, shape, layout = _between(layout, x, of, called)
     if called == "pack":
-        layout, of = sized(layout, x.shape, of)
-    rows, shape = _rows(layout, of, called)
-    if called == "pack":
-        return (*_batch(layout, x, shape, called), movement(rows, layout).size)
-    return (*_batch(layout, x, (movement(layout, rows).source_size,), called), *shape)
+        return (*_batch(layout, x, shape, called), found.size)
+    return (*_batch(layout, x, (found.source_size,), called), *shape)
 
 
 def plan(layout: Block, x: Any, of: Any) -> str:
     """How pack would move x, in words, as Block.plan says it."""
     owner = _owner(layout, x, "plan")
-    layout, of = sized(layout, x.shape, of)
-    rows, shape = _rows(layout, of, "plan")
+    found, shape, layout = _between(layout, x, of, "plan")
     _batch(layout, x, shape, "plan")
-    return owner.way(movement(rows, layout))
+    return owner.way(found)
 
 
 def _owner(layout: Block, x: Any, called: str) -> Owner:
@@ -89,6 +87,25 @@ def _owner(layout: Block, x: Any, called: str) -> Owner:
         f"{layout!r}.{called} moves an array of NumPy, PyTorch or another library with __array_namespace__, and "
         f"was given {short_repr(x)}, {a_type(x)}{hint}"
     )
+
+
+def _between(
+    layout: Block, x: Any, of: Any, called: str
+) -> tuple[Movement, tuple[int, ...], Block]:
+    """The movement between an array of a layout's indices and the layout's memory, the array's shape, and the layout
+    with the sizes that x decides."""
+    plain = type(of) in (tuple, list) and all(type(n) is int for n in of)
+    key = called == "unpack", id(layout), (*of,) if plain else id(of)
+    known = _recent.get(key)  # which hashes no layout
+    if known is None:
+        own, by = (layout, of) if called == "unpack" else sized(layout, x.shape, of)
+        rows, shape = _rows(own, by, called)
+        known = Pair(own, rows) if called == "unpack" else Pair(rows, own), shape, own, of
+        if own is layout and (plain or of is None or isinstance(of, Block)):
+            if len(_recent) >= MOST_RECENT:
+                _recent.clear()
+            _recent[key] = known
+    return movement(known[0]), known[1], known[2]
 
 
 def _rows(layout: Block, of: Any, called: str) -> tuple[Block, tuple[int, ...]]:

@@ -14,6 +14,8 @@ from .indices import apply, inv
 from .libraries import library_of
 from .plan import MOST_TABLED, Movement
 
+NUMBERS = "biufc"  # kinds of dtypes whose memory is a buffer
+
 
 class Owner:
     """A library whose arrays are not written: JAX, and others of the standard."""
@@ -239,6 +241,8 @@ class NumPy(Written):
         """A view of x, (.., size), whose last axis is taken apart."""
         own = x.strides[-1]
         steps = (*x.strides[:-1], *(d * own for d in strides))
+        if x.flags.c_contiguous and x.dtype.kind in NUMBERS:  # at a tenth of as_strided's time
+            return np.ndarray((*x.shape[:-1], *shape), x.dtype, x, start * own, steps)
         return np.lib.stride_tricks.as_strided(x[..., start:], (*x.shape[:-1], *shape), steps)
 
     def split(self, x: Any, shape: tuple[int, ...]) -> Any:

@@ -28,7 +28,8 @@ MOST_AXES = 6  # of a transposition
 MOST_BOXES = 64
 MOST_TABLED = 2**22  # places in one table: 32 MB
 BLOCK = 2**16  # places in a block that shares one
-CHUNK = 2**18  # places that are computed at a time
+CHUNK = 2**18  # places that are computed and moved at a time
+PIECE = 2**16  # of these, so that what is computed on the way stays in caches
 FEW = 2**12  # indices of a layout that is evaluated as it stands
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -182,8 +183,8 @@ class Movement:
         if not self.destination.has_inverse:
             return self._scattered()[first:last]
         found = np.empty(last - first, np.int64)
-        for start in range(first, last, CHUNK):
-            stop = min(start + CHUNK, last)
+        for start in range(first, last, PIECE):
+            stop = min(start + PIECE, last)
             index = evaluated(self.destination, [np.arange(start, stop)], inverse=True)
             part = found[start - first : stop - first]
             if self.destination.masks_inverse:
@@ -200,8 +201,8 @@ class Movement:
         """The same of all places, from where each index goes."""
         found = np.full(self.size, -1, np.int64)
         count = 0
-        for start in range(0, self.source.size, CHUNK):
-            flat = np.arange(start, min(start + CHUNK, self.source.size))
+        for start in range(0, self.source.size, PIECE):
+            flat = np.arange(start, min(start + PIECE, self.source.size))
             index = unravel(self.source.dims, flat)
             a, b = (evaluated(L, index)[0] for L in (self.source, self.destination))
             held = (a >= 0) & (b >= 0) if self.masks else slice(None)
@@ -260,10 +261,12 @@ def _in_blocks(places: Any, block: int) -> Blocks | None:
 
 
 def evaluated(layout: Block, index: Sequence[Any], inverse: bool = False) -> list[Any]:
-    """A layout's results at int64 arrays, each of their shape."""
+    """A layout's results at arrays of integers, each of their shape. They are computed in 32 bits where these hold all
+    numbers on the way."""
     made = arithmetic(layout, inverse) if layout.size > FEW else None  # to lower takes a while
     if made is not None:
-        found = made(index)
+        narrow = np.int32 if -(2**31) <= made.least and made.most < 2**31 else np.int64
+        found = made([np.asarray(i, narrow) for i in index])
     else:
         given = layout.inv(index[0]) if inverse else layout.apply(*index)
         found = [*given] if isinstance(given, tuple) else [given]
@@ -271,11 +274,26 @@ def evaluated(layout: Block, index: Sequence[Any], inverse: bool = False) -> lis
     return [f if is_array(f) and f.shape == shape else np.broadcast_to(f, shape) for f in found]
 
 
+class Pair:
+    """Two layouts as one key, whose hash is computed once."""
+
+    def __init__(self, source: Block, destination: Block):
+        self.both = source, destination
+        self._hash = hash(self.both)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pair) and self.both == other.both
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
 @lru_cache(maxsize=16)
-def movement(source: Block, destination: Block) -> Movement:
+def movement(pair: Pair) -> Movement:
     """The movement from one layout's memory to another's. Raises LayoutError where a layout has no numbers
     for its sizes, gives several results, or where several indices share a place of the destination."""
-    for layout in (source, destination):
+    source, destination = pair.both
+    for layout in pair.both:
         if layout.results is not None and len(layout.results) > 1:
             raise LayoutError(
                 f"{short_repr(layout)} gives {', '.join(layout.results)}, and a memory has one position; "
