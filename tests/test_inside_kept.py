@@ -222,6 +222,18 @@ def test_a_folder_that_others_write_is_not_read(lowered, tmp_path):
     assert lowered
 
 
+@pytest.mark.skipif(os.name == "nt", reason="folders have no modes")
+def test_a_group_that_writes_by_default_does_not_write_there(lowered):
+    before = os.umask(0o002)
+    try:
+        of_layout(Col(4, 6))
+        lowered.clear()
+        of_layout(Col(4, 6))
+    finally:
+        os.umask(before)
+    assert lowered == []
+
+
 KERNEL = """
 from lego_emit import TileBy, Col, catalogue, jit
 @jit(target="python")

@@ -5,12 +5,14 @@ import os
 import subprocess
 import sys
 import types
+from enum import IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+import lego_emit
 from lego_emit import Col, GenP, GroupBy, Lookup, Row, catalogue, jit
 from lego_emit.algebra.block import Block
 from lego_emit.errors import AssumptionError, KernelError, StaleLayoutError
@@ -81,7 +83,26 @@ def lambdas(by):
     )
 
 
+def with_attribute(width):
+    """A function that reads an attribute of its own."""
+
+    def made(M) -> Block:
+        return Row(M, made.width)
+
+    made.width = width
+    return made
+
+
+def of_the_package(M) -> Block:
+    return Row(M, lego_emit.width)
+
+
+def of_the_catalogue(M) -> Block:
+    return lego_emit.catalogue["own.rows"](M, 6)
+
+
 WIDTH = 6
+LAST = (IntEnum("Last", {"A": 2}), IntEnum("Last", {"A": 3}))
 CHANGES = {
     "a layout": ("L[i, j]", {"L": ROW}, {"L": COL}),
     "a layout of another module": ("m.L[i, j]", {"m": module(L=ROW)}, {"m": module(L=COL)}),
@@ -91,6 +112,9 @@ CHANGES = {
     "a constant": ("Row(4, W)[i, j]", {"W": 6, "Row": Row}, {"W": 7, "Row": Row}),
     "a constant's type": ("i + (W if W else j)", {"W": 6, "L": ROW}, {"W": 6.0, "L": ROW}),
     "an index": ("L[i, W]", {"W": 2, "L": ROW}, {"W": 3, "L": ROW}),
+    "a constant of an enumeration": ("L[i, E.A]", {"E": LAST[0], "L": ROW}, {"E": LAST[1], "L": ROW}),
+    "one by name": ("L[i, W]", {"W": LAST[0].A, "L": ROW}, {"W": LAST[1].A, "L": ROW}),
+    "a function's attribute": ("f(4)[i, j]", {"f": with_attribute(6)}, {"f": with_attribute(7)}),
     "a constant of a module": ("Row(4, m.W)[i, j]", {"m": module(W=6), "Row": Row}, {"m": module(W=7), "Row": Row}),
     "a list": ("Row(*W)[i, j]", {"W": [4, 6], "Row": Row}, {"W": [4, 7], "Row": Row}),
     "a list of a module": ("Row(*m.W)[i, j]", {"m": module(W=[4, 6]), "Row": Row}, {"m": module(W=[4, 7]), "Row": Row}),
@@ -229,6 +253,26 @@ def test_a_list_of_a_module_is_asked_for_at_launches(count, kernel):
         shapes.W[1] = 6
 
 
+def test_what_is_written_into_the_package_is_part_of_it(count, kernel, monkeypatch):
+    for turn, width in enumerate((6, 7, 6)):
+        monkeypatch.setattr(lego_emit, "width", width, raising=False)
+        assert kernel(TAKEN.format("f(4)[i, j]"), {"f": of_the_package})(1, 2) == width + 2
+        assert count() == min(turn + 1, 2)
+
+
+def test_a_constexpr_stays_what_it_is(count, kernel):
+    class constexpr:
+        def __init__(self, value):
+            self.value = value
+
+    names = {"L": ROW, "W": constexpr(2)}
+    for _ in range(2):
+        made = kernel(TAKEN.format("L[i, W]"), names)
+        assert made(1, 9) == 8
+    names["W"] = constexpr(3)
+    assert kernel(TAKEN.format("L[i, W]"), names)(1, 9) == 9 and count() == 2
+
+
 class Sized:
     width = 6
 
@@ -261,6 +305,33 @@ def closing(M) -> Block:
     )
 
 
+class Pair(NamedTuple):
+    M: int
+    N: int
+
+    @property
+    def width(self):
+        return self.N + 1
+
+    def layout(self) -> Block:
+        return Row(self.M, self.width)
+
+
+class Defaults(dict):
+    def __missing__(self, key):
+        return 6
+
+
+def by_order(M) -> Block:
+    first, second = "M", "W"
+    sizes = {"M": M, "W": 6}
+    return Row(min(sizes[k] for k in {first, second}), 6)
+
+
+def by_name(M) -> Block:
+    return Row(M, len(by_name.__name__) - 1)
+
+
 os_like, SIZED, CALLS = types.SimpleNamespace(environ={"W": "6"}), Sized(), 0
 
 
@@ -273,9 +344,14 @@ os_like, SIZED, CALLS = types.SimpleNamespace(environ={"W": "6"}), Sized(), 0
         ("f(4)[i, j]", {"f": closing}),
         ("s.layout()[i, j]", {"s": SIZED}),
         ("Row(s.height, 6)[i, j]", {"s": SIZED, "Row": Row}),
+        ("s.layout()[i, j]", {"s": Pair(4, 5)}),
+        ("Row(4, s.width)[i, j]", {"s": Pair(4, 5), "Row": Row}),
+        ('Row(4, s["W"])[i, j]', {"s": Defaults(), "Row": Row}),
+        ("f(4)[i, j]", {"f": by_order}),
+        ("f(4)[i, j]", {"f": by_name}),
         ("L[i, j]", {"L": GenP([4, 6], lambda a, b: SIZED.width * a + b, lambda p: (p // 6, p % 6))}),
     ],
-    ids=["environment", "object", "counting", "closing", "method", "property", "layout"],
+    ids="environment object counting closing method property tuple part dict set name layout".split(),
 )  # fmt: skip
 def test_what_reads_anything_else_is_made_each_time(count, kernel, expression, names):
     for turn in range(2):
@@ -295,13 +371,45 @@ def test_what_a_method_reads_of_its_object_is_watched(kernel):
     assert made(1, 2) == 8
 
 
-def test_tables_in_files_are_read_each_time(count, kernel, tmp_path):
+@pytest.mark.parametrize("read", ["FILE", "np.loadtxt(FILE, int)"])
+def test_tables_in_files_are_read_each_time(count, kernel, tmp_path, read):
     (file := tmp_path / "table.txt").write_text(" ".join(map(str, range(24))))
-    text = TAKEN.format("Lookup((4, 6), FILE)[i, j]")
-    names = {"Lookup": Lookup, "FILE": str(file)}
-    assert kernel(text, names)(1, 2) == 8
+    text = TAKEN.format(f"Lookup((4, 6), {read})[i, j]")
+    names = {"Lookup": Lookup, "FILE": str(file), "np": np}
+    assert kernel(text, names, "numpy")(1, 2) == 8
     file.write_text(" ".join(map(str, range(23, -1, -1))))
-    assert kernel(text, names)(1, 2) == 15 and count() == 2
+    assert kernel(text, names, "numpy")(1, 2) == 15 and count() == 2
+
+
+def test_what_attributes_of_functions_and_classes_are_is_watched(kernel):
+    f, pair = with_attribute(6), Pair(4, 5)
+    made = [kernel(TAKEN.format("f(4)[i, j]"), {"f": f})]
+    made += [kernel(TAKEN.format("s.layout()[i, j]"), {"s": pair})]
+    assert [one(1, 2) for one in made] == [8, 8]
+    f.width = 7
+    with pytest.raises(StaleLayoutError, match="width of made"):
+        made[0](1, 2)
+    Pair.layout, before = (lambda self: Row(4, 7)), Pair.layout
+    try:
+        with pytest.raises(StaleLayoutError, match=r"s\.layout has changed"):
+            made[1](1, 2)
+    finally:
+        Pair.layout = before
+
+
+def test_what_has_changed_by_its_own_making_is_made_each_time(count, kernel):
+    """So that each run says it."""
+    known: dict[int, Any] = {}
+
+    def remembering(M) -> Block:
+        known[M] = Row(M, 6)
+        return known[M]
+
+    for turn in range(2):
+        known.clear()
+        with pytest.raises(StaleLayoutError, match="known, which"):
+            kernel(TAKEN.format("f(4)[i, j]"), {"f": remembering})(1, 2)
+        assert count() == turn + 1
 
 
 def test_entries_of_one_s_own_are_made_each_time(count, kernel):
@@ -310,9 +418,10 @@ def test_entries_of_one_s_own_are_made_each_time(count, kernel):
         for make, wanted in ((lambda M, N: Row(M, N), 8), (lambda M, N: Col(M, N), 9)):
             catalogue._entries["own.rows"] = Entry("own.rows", make, "", "", "", {})
             assert kernel(text, names)(1, 2) == wanted
+            assert kernel(TAKEN.format("f(4)[i, j]"), {"f": of_the_catalogue})(1, 2) == wanted
     finally:
         del catalogue._entries["own.rows"]
-    assert count() == 2
+    assert count() == 4
 
 
 def test_a_file_that_is_broken_or_another_s_is_made_again(count, kernel, tmp_path):

@@ -18,12 +18,15 @@ from ..algebra.block import Block
 from ..arith.expr import Cond, Expr
 from ..errors import LegoError
 from ..files import write_if_changed
+from ..formats.entry import catalogue
 from ..table_lookup import Entries
 from .made import cache_folder
+from .outer import comes_from
 
 PURE = "abs bool divmod enumerate int len list max min pow range reversed sum tuple zip".split()
-# What functions do that do more than return a value.
-OTHERS = "IMPORT", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR"
+# What functions do that do more than return a value, or another one in another run, as the order of a set.
+OTHERS = "IMPORT", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "BUILD_SET"
+ATTRIBUTES = "LOAD_ATTR", "LOAD_METHOD"
 DIGEST = 32
 T = TypeVar("T")
 
@@ -67,7 +70,7 @@ def _digest(path: Path, content: bytes) -> bytes:
 
 def _is_ours(folder: Path) -> bool:
     """Whether nobody else writes into a folder, from which a run loads what it executes."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(0o755, parents=True, exist_ok=True)  # where a umask leaves groups writing, too
     if os.name == "nt":
         return True
     found = folder.stat()
@@ -102,16 +105,22 @@ def told(value: Any, around: tuple[Any, ...] = ()) -> Any:
     """
     if value is None or type(value) in (int, str, bool, bytes):
         return value
-    if isinstance(value, tuple | list):
-        return type(value).__name__, *(told(v, around) for v in value)
-    if isinstance(value, dict):
-        return "dict", *((told(k, around), told(v, around)) for k, v in value.items())
+    if isinstance(value, tuple | list | dict):
+        own = type(value) in (tuple, list, dict)  # other classes have more than their parts
+        kind = type(value).__name__ if own else named(type(value))
+        parts = value.items() if isinstance(value, dict) else value
+        return kind, *(told(part, around) for part in parts)
     if isinstance(value, Block):
         return named(type(value)), repr(value), told(value._value(), around)
     if isinstance(value, Expr | Cond | Entries):
         return type(value).__name__, value.key
-    if isinstance(value, functools.partial):
-        parts = value.func, value.args, value.keywords
+    if value is catalogue:
+        makers = [*(entry.make for entry in catalogue.values()), *catalogue._grammars.values()]
+        if not all(comes_from(make, ("lego_emit",)) for make in makers):
+            raise Unknown
+        return "catalogue"
+    if type(value) is functools.partial:
+        parts = value.func, value.args, value.keywords, vars(value)
         return "partial", *(told(part, around) for part in parts)
     if isinstance(value, types.FunctionType) and _found(value) is not value:
         return _function(value, around)
@@ -144,24 +153,38 @@ def _function(function: types.FunctionType, around: tuple[Any, ...]) -> Any:
     if function in around:
         return "again", around.index(function)
     around, space, read = (*around, function), function.__globals__, dict[str, Any]()
+    modules: list[types.ModuleType] = []
     codes = [function.__code__]
     for code in codes:
         codes += [c for c in code.co_consts if isinstance(c, types.CodeType)]
     for code in codes:
-        if any(i.opname.startswith(OTHERS) for i in dis.get_instructions(code)):
+        for one in dis.get_instructions(code):
+            hidden = one.opname in ATTRIBUTES and str(one.argval).startswith("__")
+            if hidden or one.opname.startswith(OTHERS):
+                raise Unknown
+    names = {name for code in codes for name in code.co_names}
+    for name in names:
+        if name in space and isinstance(space[name], types.ModuleType):
+            modules.append(space[name])
+        elif name in space:
+            read[name] = told(space[name], around)
+        elif hasattr(builtins, name) and name not in PURE:
             raise Unknown
-        for name in code.co_names:
-            if name in space and not isinstance(space[name], types.ModuleType):
-                read[name] = told(space[name], around)
-            elif name in space and space[name].__name__.partition(".")[0] != "lego_emit":
-                raise Unknown
-            elif name not in space and hasattr(builtins, name) and name not in PURE:
-                raise Unknown
+    for module in modules:
+        if module.__name__.partition(".")[0] != "lego_emit":
+            raise Unknown
+        for name in names & {*vars(module), *dir(module)}:
+            found = getattr(module, name)
+            if not isinstance(found, types.ModuleType):
+                read[f"{module.__name__}.{name}"] = told(found, around)
+            elif found not in modules:
+                modules.append(found)
     try:
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
     except ValueError:  # nothing is bound yet
         raise Unknown from None
-    parts = (function.__code__, cells, function.__defaults__, function.__kwdefaults__)
+    defaults = function.__defaults__, function.__kwdefaults__
+    parts = function.__code__, cells, *defaults, vars(function)
     return "function", *(told(part, around) for part in parts), (*sorted(read.items()),)
 
 
@@ -174,6 +197,8 @@ def _code(code: types.CodeType) -> Any:
         code.co_exceptiontable,
         texts,
         code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
         code.co_flags,
         *consts,
     )

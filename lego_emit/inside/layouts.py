@@ -308,8 +308,8 @@ class Layouts:
             case ast.Name() | ast.Attribute():
                 if self._roots(node) & self.shared:
                     return None  # the function itself assigns it
-                found = number(self.outer.value(node))
-                return None if found is None else number(self.outer.take(node, found))
+                found = self.outer.value(node)
+                return None if number(found) is None else number(self.outer.take(node, found))
         return None
 
     def _is_cdiv(self, func: ast.expr) -> bool:

@@ -123,8 +123,10 @@ class Outer:
             return
         self._note(label, key, read)
         self.watch(value)
-        if isinstance(value, int | float | str | list | tuple | dict | Block | types.FunctionType):
+        if isinstance(value, Block) or type(value) in (int, float, str, list, tuple, dict):
             return
+        if isinstance(value, types.FunctionType):
+            names = names & vars(value).keys()
         for name in sorted(names):
             if _attribute(value, name) is not MISSING:
                 self._note(f"{name} of {label}", key, lambda name=name: _attribute(read(), name))

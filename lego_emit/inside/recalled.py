@@ -12,7 +12,6 @@ from typing import Any
 from ..algebra.block import Block
 from ..emit.kernel_language import KernelLanguage
 from ..files import noting
-from ..formats.entry import catalogue
 from ..numeric import is_integer
 from .kept import PURE, Unknown, kept, named, told
 from .outer import MISSING, Outer, comes_from, is_ours, makes_layouts, number
@@ -106,22 +105,19 @@ def _described(value: Any, package: str) -> Any:
     parts = value.values() if isinstance(value, dict) else value
     holds = isinstance(value, list | tuple | dict) and any(isinstance(p, Block) for p in parts)
     own = isinstance(value, type), isinstance(value, Block), getattr(builtins, name, None) is value
-    return exact, module, name, _version(module), own, is_ours(value), makes_layouts(value), holds
+    whole = None if (found := number(value)) is None else int(found)  # also of a class of integers
+    makes = is_ours(value), makes_layouts(value), holds
+    return exact, module, name, _version(module), own, whole, makes
 
 
 def _exact(value: Any, package: str) -> Any:
     """A value as plain ones, the same for no other value. Raises Unknown where there is none."""
     if value is MISSING:
         return "missing"
-    if value is catalogue:
-        for entry in catalogue.values():
-            if not comes_from(entry.make, ("lego_emit",)):
-                raise Unknown
-        return "catalogue"
     if type(value).__name__ == "constexpr" and (whole := number(value)) is not None:
         return "constexpr", str(type(value).__module__), int(whole)
-    if type(value) is float or (is_integer(value) and not isinstance(value, int)):
-        return type(value).__module__, type(value).__name__, repr(value)
+    if type(value) is float or (is_integer(value) and type(value).__module__ == "numpy"):
+        return type(value).__name__, repr(value)
     name = str(getattr(value, "__name__", ""))
     if name in PURE and getattr(builtins, name) is value:
         return "builtin", name
@@ -153,10 +149,12 @@ def _is_exact(rewriter: Rewriter) -> bool:
             _exact(layout, package)
         for tree in rewriter.evaluated:
             for value in _used(outer, tree):
+                if comes_from(value, (package,)) and getattr(value, "__name__", "") != "cdiv":
+                    return False  # which may read a file
                 _exact(value, package)
     except Unknown:
         return False
-    return rewriter.exact
+    return rewriter.exact and outer.changed() is None
 
 
 def _used(outer: Outer, tree: ast.AST) -> Iterator[Any]:
