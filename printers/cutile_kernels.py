@@ -51,6 +51,7 @@ class CutileKernels(KernelLanguage):
     multiple = "{name} = ct.assume_divisible_by({name}, {number})"
     functions = False
     natural = ("bid", "num_blocks", "num_tiles")
+    programs = ("bid",)
     package = "cuda"
     pure = (
         "bid",

@@ -18,6 +18,7 @@ class TritonKernels(KernelLanguage):
     aliases = {"tl": "triton.language"}
     multiple = "{name} = tl.multiple_of({name}, {number})"
     natural = ("program_id", "num_programs")
+    programs = ("program_id",)
     package = "triton"
     pure = (
         "program_id",

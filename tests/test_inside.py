@@ -246,6 +246,32 @@ def test_a_slice_in_numpy():
     assert found.tolist() == [[15, 16, 17], [21, 22, 23]]
 
 
+def test_an_index_of_a_position_that_may_be_none_is_asked_whether_it_is_in_bounds():
+    """As where more threads run than there are elements."""
+
+    @jit(target="python")
+    def held(M, N, t):
+        i, j = Row(M, N).inv(t)
+        k, m = catalogue["morton.2D"](4, 4).inv(t)
+        first = Row(M, N).in_bounds(i, j), Col(M, 9).in_bounds(i, j), Row(4, 4).in_bounds(k, m)
+        t = t + 1
+        return (*first, Row(M, N).in_bounds(i, j))
+
+    for t in range(-3, 20):
+        inside = 0 <= t < 15
+        assert held(3, 5, t) == (inside, inside, 0 <= t < 16, inside)
+
+    @jit(target="python")
+    def counted(M, N):
+        found = []
+        for t in range(Row(M, N).size):
+            i, j = Row(M, N).inv(t)
+            found.append(Row(M, N).in_bounds(i, j))
+        return found
+
+    assert "found.append(True)" in counted.lego.source and counted(2, 3) == [True] * 6
+
+
 def test_an_array_of_indices_is_asked_whether_it_is_in_bounds():
     np = pytest.importorskip("numpy")
     globals()["np"] = np
@@ -279,6 +305,7 @@ ERRORS = {
     "fields of words": ("return FIELDS[i]", "FIELDS is Packed, fields of words: FIELDS.layout[..]", 12),
     "blocks of different lengths": ("return RAGGED.in_bounds(0, i)", "RAGGED is Ragged, which is several functions", 12),
     "a table that the kernel has not": ("return Lookup([6], 'order')[i]", "reads the table order, which is no name", 12),
+    "an index of a position within in_bounds": ("return GLOBAL.in_bounds(GLOBAL.inv(i)[0], 0)", "within in_bounds: give it a name before", 12),
     "a layout as a default": ("return (lambda x=GLOBAL: x)()", "a layout within a function that runs later", 13),
 }  # fmt: skip
 

@@ -19,7 +19,8 @@ class KernelLanguage:
     name: as jit(target=..) takes it. target: the printer of its index expressions. index_type: where
     none is said; None leaves it to the printer. aliases: the modules that printed text names, by the
     name that it has there. multiple: the statement that says of a name that a number divides it, or
-    "". natural: the functions of the language whose results are at least 0. package: of the language's own functions;
+    "". natural: the functions of the language whose results are at least 0; programs: of these, those that number programs,
+    of which a launch has one for each position. package: of the language's own functions;
     pure: those that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
     functions: whether kernels call functions beside them, as generate() prints them for the target.
     masked: the functions that use their first argument, a pointer, only where a mask holds, and the mask's place among
@@ -36,6 +37,7 @@ class KernelLanguage:
     natural: tuple[str, ...] = ()
     pure: tuple[str, ...] = ()
     package = ""
+    programs: tuple[str, ...] = ()
     calls_by_value = False
     functions = True
     masked: Mapping[str, int] = {}

@@ -61,6 +61,21 @@ OPERATORS = {
 class _Names(Kernel):
     """The names of a function, whose texts its tree was asked about."""
 
+    def __init__(self, *given: Any):
+        super().__init__(*given)
+        self.programs: set[str] = (
+            set()
+        )  # names that number programs, of which there is one for each position
+
+    def doubts(self, position: Sequence[Value]) -> bool:
+        """Whether it is no number of a program: of threads and of elements there may be more than positions."""
+        return not {value.said for value in position} <= self.programs
+
+    def unpromised(self, name: str) -> None:
+        """The name's range, which its position promised, is no longer known: the position is another one, or none."""
+        self.names[name].positions = {}
+        self._promises.pop(name, None)
+
     def noted(self, value: Value) -> str:
         """Nothing: no name is to be looked for in a text."""
         return ""
@@ -187,6 +202,7 @@ class Expressions(Layouts):
         self.vectors.discard(name)
         self.layouts.forget(name, f"is assigned again in line {self.source.line(node)}")
         self.kernel.sizes.discard(name)
+        self.kernel.programs.discard(name)
         self._declare(name, node)
 
     def _replace(self, node: ast.AST, text: str) -> None:

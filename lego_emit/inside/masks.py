@@ -28,6 +28,12 @@ class Masks(Expressions):
         for test, parts in [*self.tests.items()]:
             if test == name or name in self._mentioned(parts):
                 del self.tests[test]
+        for one, value in self.kernel.names.items():
+            if any(name in self._position_names(held) for held in value.positions):
+                self.kernel.unpromised(one)
+
+    def _position_names(self, held: Any) -> set[str]:
+        return set[str]().union(*map(self.kernel._names_in, held.names))
 
     def _expression(self, node: ast.AST) -> None:
         if isinstance(node, ast.Call):

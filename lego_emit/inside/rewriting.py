@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from ..algebra.block import Block
@@ -271,6 +272,10 @@ class Rewriter(Descriptors):
                 self._rebound(name, node)
             text = self._statements(node, names, found)
             self.bound |= {*names}
+            for name, value in zip(names, found, strict=True):
+                self.kernel.names[name].positions = value.positions
+                if any(held.holes for held in value.positions):
+                    self.kernel.unpromised(name)
         for name in (self.moved | self.shared).intersection(names):
             self._declare(name, node)
         text = "; ".join([*self._before, text])
@@ -429,6 +434,10 @@ class Rewriter(Descriptors):
             case ast.Name(id=name):
                 if name in self.bound - inside - self.moved and name not in self.ever:
                     return symbols(name)
+            case ast.Attribute(value=base, attr="size"):
+                layout = self._layout(base)
+                if isinstance(layout, Block) and not sizes_in(layout) & inside:
+                    return prod(map(Expr.of, layout.dims), start=Expr.of(1))
             case ast.Subscript(value=ast.Attribute(value=base, attr="dims"), slice=key):
                 layout, axis = self._layout(base), self._literal(key)
                 if isinstance(layout, Block) and axis is not None and axis < len(layout.dims):
@@ -451,6 +460,8 @@ class Rewriter(Descriptors):
             natural = ast.unparse(value.func).rpartition(".")[2] in self.language.natural
             if natural and found is not MISSING and comes_from(found, (self.language.package,)):
                 self._at_least_0(name)
+                if getattr(found, "__name__", "") in self.language.programs:
+                    self.kernel.programs.add(name)
 
     def _at_least_0(self, name: str) -> None:
         self.kernel.assume.append(f"{name} >= 0")

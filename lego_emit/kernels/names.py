@@ -426,6 +426,10 @@ class Names(Kernel):
         self.types, self.assumptions = types, assumptions
         return proven
 
+    def doubts(self, position: Sequence[Value]) -> bool:
+        """No: an index is what its position says."""
+        return False
+
     def _words(self, name: str) -> set[str]:
         """A name, or those in the text that it stands for."""
         return {*NAMES.findall(self._texts.get(name) or self._blocks.get(name, name))}

@@ -86,7 +86,12 @@ class Placed:
         def make() -> Any:
             return self._layout.inv(*self._made(given))
 
-        return self._several(make, said, len(self._layout.dims), given)
+        found = self._several(make, said, len(self._layout.dims), given)
+        if self._kernel.doubts(given):
+            held = Held(self._layout, said, given, self._has_holes())
+            for value in found:
+                value.positions[held] = None
+        return found
 
     def _made(self, given: Sequence[Value]) -> list[Any]:
         """Indices or positions, as integers where they and the layout's sizes are numbers: its reference
@@ -98,15 +103,21 @@ class Placed:
     def in_bounds(self, *indices: Any) -> Value:
         """Whether an index holds an element, a condition: each lies in 0..n - 1, and no mask leaves it out."""
         given = self._given(indices, ".in_bounds")
+        positions = dict.fromkeys(x for value in given for x in value.positions)
+        for value in given:
+            if value.positions.keys() - {x for name in value.made_of for x in name.positions}:
+                raise TemplateError(f"{value.said} within in_bounds: give it a name before")
 
         def make() -> Any:
             learn_layout(self._layout, here())
             known = here().analyzer
+            # Before what these indices teach of their positions.
+            asked = [c for one in positions for c in one.limits() if known.decide(c) is not True]
             limits: list[Any] = []
             for value, n in zip(given, self._layout.dims, strict=True):
                 i = Expr.of(value.make())
                 limits += [Cond("le", Expr.of(0), i), Cond("lt", i, known.rebuilt(Expr.of(n)))]
-            open_ones = [c for c in limits if known.decide(c) is not True]
+            open_ones = [*asked, *(c for c in limits if known.decide(c) is not True)]
             if self._layout.masks:
                 with known.scope():  # the mask is asked of an index within the sizes alone
                     for condition in open_ones:
@@ -116,7 +127,10 @@ class Placed:
             return known.simplifier.select(reduce(and_, open_ones), 1, 0) if open_ones else 1
 
         said = f"{self._name}.in_bounds({', '.join(v.said for v in given)})"
-        return Test(self._kernel, make, said, given, (self._layout,))
+        said += "".join(f", where {one.said} is one" for one in positions)
+        of = [*given, *(v for one in positions for v in one.given)]
+        layouts = dict.fromkeys((self._layout, *(one.layout for one in positions)))
+        return Test(self._kernel, make, said, of, tuple(layouts))
 
     def mask(self, *indices: Any) -> Value:
         """Whether an index has a position, of a layout that masks: a condition."""
@@ -226,6 +240,26 @@ class Placed:
             f"{self._name} is a layout, and no index; write {self._name}[..], or "
             f"{self._name}.functions for whole functions"
         )
+
+
+class Held:
+    """A position whose index was taken: whether it is one. holes: whether there may be positions without an index."""
+
+    def __init__(self, layout: Block, said: str, given: Sequence[Value], holes: bool):
+        self.layout, self.said, self.given, self.holes = layout, said, given, holes
+        self.names = {*sizes_of(layout)}.union(*(value.names for value in given))
+
+    def limits(self) -> list[Cond]:
+        """What holds of a position."""
+        learn_layout(self.layout, here())
+        known, sizes = here().analyzer, self.layout.physical_dims
+        if len(self.given) == 1:
+            sizes = (product_of(sizes, known),)
+        found: list[Cond] = []
+        for value, n in zip(self.given, sizes, strict=True):
+            p = Expr.of(value.make())
+            found += [Cond("le", Expr.of(0), p), Cond("lt", p, known.rebuilt(Expr.of(n)))]
+        return found
 
 
 class PlacedFields:

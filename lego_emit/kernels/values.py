@@ -6,7 +6,7 @@ a trace runs, so that what its layouts say of its names is known when it is simp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Protocol
@@ -61,6 +61,10 @@ class Kernel(Protocol):
         """Whether a value is proven to be 0."""
         ...
 
+    def doubts(self, position: Sequence[Value]) -> bool:
+        """Whether a position may be none, so that in_bounds of its index asks for it."""
+        ...
+
 
 class Value:
     """An index expression. It prints as the language's text; Python's arithmetic makes others."""
@@ -87,6 +91,7 @@ class Value:
         self.layouts |= dict.fromkeys(layouts)
         self.rests_on = (*(x for value in of for x in value.rests_on), *layouts)
         self.holed = dict.fromkeys(x for value in of for x in value.holed)
+        self.positions = dict.fromkeys(x for value in of for x in value.positions)
 
     tests: tuple[Value, ...] = ()  # conditions of indices that hold where it is used
     made_of: dict[Name, None]  # the declared names in it
@@ -94,6 +99,9 @@ class Value:
         Block | str, ...
     ]  # the layouts, numbers and texts that tell it from others of which the same is said
     holed: dict[str, None]  # the sizes in it of layouts that have more positions
+    positions: dict[
+        Any, None
+    ]  # those that it is of the index of, which need not be any (placed.Held)
 
     def resting_on(self, made_from: Any) -> Any:
         """Itself, which what is said of it does not tell from others of its layouts: made_from does."""
