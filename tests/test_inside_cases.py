@@ -102,6 +102,7 @@ CASES = {
     ),
     "19: speed beside what one writes by hand": (
         "test_inside_cases: test_pack_is_as_fast_as_what_one_writes_by_hand",
+        "test_on_arrays: test_a_layout_s_next_array_is_moved_without_planning",
         "test_inside_cases: test_a_gpu_holds_little_more_than_both_arrays_and_is_as_fast_as_by_hand",
     ),
     "20: rewriting ahead of time, and how long it takes": (
@@ -115,7 +116,7 @@ CASES = {
 }
 
 OPEN = {
-    "19": "NumPy's rows with a pitch take 1.44 times as long as an assignment, and 1.3 is the most",
+    "19": "the first pack by a Hilbert curve of 2^22 places takes 0.15 s, and planning 0.05 s at most",
 }
 
 
@@ -168,9 +169,11 @@ def test_pack_is_as_fast_as_what_one_writes_by_hand():
     """As the benchmark has measured it."""
     rows = table_of(RESULTS / "arrays.md")
     means = [float(row[-1]) for row in rows if row[0] == "geometric mean"]
-    slow = [row[0] for row in rows if row[-1][:1].isdigit() and float(row[-1]) > 1.3]
-    assert len(means) >= 2 and max(means) <= 1.1
-    assert slow == ["rows with a pitch"]
+    layouts = [row for row in rows if row[-1][:1].isdigit() and row[0] != "geometric mean"]
+    assert len(means) == 2 and max(means) <= 1.1
+    assert len(layouts) == 24 and all(float(row[-1]) <= 1.3 for row in layouts)
+    late = {row[0] for row in layouts if float(row[2]) - float(row[3]) > 50}
+    assert late == {"Hilbert curve"}
 
 
 def test_a_gpu_holds_little_more_than_both_arrays_and_is_as_fast_as_by_hand():

@@ -147,6 +147,8 @@ class Movement:
     @cached_property
     def holes(self) -> Any:
         """Where the table has no place, an array of truths; None where it has all."""
+        if self.destination.has_inverse and not (self.masks or self.destination.masks_inverse):
+            return None
         found = self.table < 0
         return found if found.any() else None
 
