@@ -209,6 +209,16 @@ def test_names_that_helpers_take_are_part_of_it(count, kernel):
     assert count() == 2
 
 
+def test_a_table_around_the_kernel_is_asked_for_each_time(count, kernel):
+    """Its name is in the layout, and not in the kernel's text."""
+    text, names = "def kernel(i):\n    return L[i]\n", {"L": Lookup([6], "table")}
+    for turn in range(1, 3):
+        assert kernel(text, {**names, "table": np.arange(5, -1, -1)})(1) == 4
+        with pytest.raises(KernelError, match="reads the table table"):
+            kernel(text, names)
+        assert count() == 2 * turn
+
+
 def test_errors_are_told_each_time(count, kernel):
     """Also where another function of the name made no error."""
     text = TAKEN.format("f(4)[i, j]")

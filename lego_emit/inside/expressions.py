@@ -412,8 +412,10 @@ class Expressions(Layouts):
                 )
             self.kernel.size(size)
         for table in tables_in(layout):
-            known = table in self.bound if table in self.own else self.outer.named(table)
-            if known in (False, MISSING):
+            if table not in self.own:
+                self.exact = False  # no text of the function's names it
+            found = self.outer.named(table) is not MISSING
+            if not (table in self.bound if table in self.own else found):
                 raise self.source.error(
                     base, f"{name} reads the table {table}, which is no name of the kernel's here"
                 )
