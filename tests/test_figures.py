@@ -178,10 +178,9 @@ def test_other_pages(timed):
         "movement.md": f"({slowest[0]}), has as many wavefronts as the padded exchange and fewer instructions, but "
         f"{ours['registers']} registers instead of {hand['registers']}, so that {ours['blocks'] // 132} blocks instead "
         f"of {hand['blocks'] // 132} run at a time",
-        "arrays.md": "takes a tenth of NumPy's time",
+        "arrays.md": f"{float(columns[2]) / float(columns[3]):.0f} times as fast as NumPy",
         "walking.md": f"at least {least:.1f} times as fast as one that divides",
     }
-    assert round(float(columns[2]) / float(columns[3])) == 10
     count, first, again = tables(RESULTS / "inside.md")["all"]
     assert int(count) == 9
     kept = f"Nine kernels take {float(first) / 1000:.1f} s in a first run and {float(again) / 1000:.2f} s in a later one"

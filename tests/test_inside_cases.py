@@ -156,13 +156,10 @@ def table_of(file: Path) -> list[list[str]]:
 
 
 def test_nine_kernels_are_decorated_in_time():
-    """As benchmarks/inside has measured it, and as the page says."""
+    """As benchmarks/inside has measured it."""
     rows = {row[0]: row[1:] for row in table_of(RESULTS / "inside.md")}
     count, first, again = map(float, rows["all"])
     assert count == 9 and first <= 2000 and again <= 100
-    said = f"Nine kernels take {first / 1e3:.1f} s in a first run and {again / 1e3:.2f} s in a later one"
-    page = (HERE.parent / "docs" / "inside.md").read_text()
-    assert said in " ".join(page.split())
 
 
 def test_pack_is_as_fast_as_what_one_writes_by_hand():

@@ -712,7 +712,7 @@ def test_torch_compile_tells_what_it_does_not_take():
     layout, x = Col(4, 6), torch.zeros(4, 6)
     packed = torch.compile(lambda x: layout.pack(x), fullgraph=True, backend="eager")
     assert torch.equal(packed(x), layout.pack(x))
-    with pytest.raises(Exception, match="the array's shape is"):
+    with pytest.raises(Exception, match="s shape is"):  # in a text of PyTorch's
         packed(torch.zeros(3, 6))
     layout = Row(4, 6)  # is asked for before each call
     x = torch.arange(24.0).reshape(4, 6)
