@@ -17,6 +17,7 @@ RESULTS = HERE.parent / "benchmarks" / "results"
 CASES = {
     "1: the Triton examples as decorated kernels, a product in four variants": (
         "test_inside_languages: test_triton_s_kernels_are_right",
+        "test_inside_languages: test_positions_are_masked_once_under_what_is_assumed_of_sizes",
         "test_triton_kernels: test_a_kernel_is_right",
     ),
     "2: wide copies for an H100, with what is assumed and without": (

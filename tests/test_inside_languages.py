@@ -92,6 +92,17 @@ def test_a_position_is_masked_once(triton):
 
 
 @pytest.mark.slow
+def test_positions_are_masked_once_under_what_is_assumed_of_sizes(triton):
+    """K % 16 == 0 makes K a multiple of another name, of which the mask's conditions speak then."""
+    *sizes, last = run(HERE / "triton_sample.py")
+    assert sizes == [
+        *(f"{size} right" for size in ("100 x 70 x 48", "64 x 64 x 64", "17 x 100 x 16")),
+        "100 x 32 x 50 right matmul assumes K % 16 == 0, and K = 50",
+    ]
+    assert last == "masks, choices, multiples: 3 0 2"
+
+
+@pytest.mark.slow
 def test_numba_s_kernels_are_right():
     found = run(HERE / "numba_kernels.py")
     names = "by_columns in_parallel add transpose matmul along along_on_cuda calls raises device warns line stale"

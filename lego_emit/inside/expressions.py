@@ -100,8 +100,9 @@ class _Names(Kernel):
         layouts = tuple(test.layouts)
         names = test.names.union(*map(sizes_of, layouts))
         known = self._known(layouts, self._said(names))
-        _, found = go_on(known, lambda _: None, lambda _: Expr.of(test.make()))
-        return [] if found.single is None else [found.single.args[0]]
+        trace, made = go_on(known, lambda _: None, lambda _: Expr.of(test.make()))
+        found = trace.analyzer.unsubstitute(made).single  # of the kernel's names, not of quotients
+        return [] if found is None else [found.args[0]]
 
     def expression(self, value: Value) -> str:
         """As a kernel's, where what holds wherever it is used is known."""
