@@ -102,6 +102,8 @@ FLOW = {
     "a range to a quotient, and beyond": ("z = []\nfor k in range(N // M): z.append((Row(N // M, 2).in_bounds(k, 0), Row(N // M, 2).in_bounds(k + 1, 0)))\nreturn z", False),
     "a range to a quotient that is none": ("z = []\nfor k in range(0, (j - N) // M): z.append(Row(M, N).in_bounds(k, 0))\nreturn z", False),
     "an end that a round changes": ("z = []\nfor k in range(0, M // 2):\n    z.append(Row(4, 6).in_bounds(k + M - 3, 0)); M -= 1\nreturn z", False),
+    "ends that are their counters": ("z = []\nfor i in range(0, i): z.append(Row(4, 6).in_bounds(i + 3, j))\nfor j in range(j // 2): z.append(Row(4, 6).in_bounds(j + 4, 0))\nreturn z", False),
+    "an end that a function assigns": ("global G\nG = 3\nz = []\ndef less():\n    global G\n    G -= 1\nfor k in range(0, G):\n    less(); z.append(Row(4, 6).in_bounds(G - 1 - k, 0))\nreturn z", False),
     "itself": ("return 1 if M > 4 else Row(M, N)[i, j] + kernel(M + 1, N, i, j)", False),
     "several lines before a semicolon": ("K = Row(\n    M,\n    N); x = 3\np, q = K.inv(\n    7); y = 4\nassume(\n  M > 0); z = 5\nreturn K[i, j], x, p, q, y, z", False),
     "a comment within": ("p, q = Row(M, N).inv(max( # seven\n    7, 0))\nreturn p, q", False),

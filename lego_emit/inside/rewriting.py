@@ -403,11 +403,11 @@ class Rewriter(Descriptors):
             case _:
                 return []
         inside = {n for one in node.body for n in assigned(one)}
-        if target.id in inside | self.moved:
+        if target.id in inside | self.moved | self.shared:
             return []
         counter = symbols(target.id)
         found = [Cond("le", Expr.of(0), counter)]
-        if (last := self._end(end, inside)) is not None:
+        if (last := self._end(end, {*inside, target.id})) is not None:
             found.append(Cond("lt", counter, last))
         return found
 
@@ -432,7 +432,7 @@ class Rewriter(Descriptors):
             return Expr.of(value)
         match node:
             case ast.Name(id=name):
-                if name in self.bound - inside - self.moved and name not in self.ever:
+                if name in self.bound - inside - self.moved - self.shared and name not in self.ever:
                     return symbols(name)
             case ast.Attribute(value=base, attr="size"):
                 layout = self._layout(base)
