@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
+from typing import Any
 
 from .bounds import Bounds
 from .expr import Expr
@@ -24,7 +25,6 @@ from .points import MOST_PROVING, Points
 from .samples import SAMPLES, Samples, value_at
 from .terms import Atom, Terms, times, without
 
-Asks = Callable[[Expr], bool]  # is it never negative?
 PROVERS = (
     "intervals", "mixed-radix bounds", "bounds put in one by one", "a known bound", "all values", "Z3",
 )  # fmt: skip
@@ -39,11 +39,11 @@ Z3_QUERIES = (
 
 
 class Proofs:
-    """Proofs from facts. asks: gives what answers smaller questions, the prover that has these proofs;
-    they do not hold it, so that both go as soon as nobody needs them."""
+    """Proofs from facts. prover: gives the prover that has these proofs, which answers smaller questions; they do
+    not hold it, so that both go as soon as nobody needs them."""
 
-    def __init__(self, facts: Facts, bounds: Bounds, asks: Callable[[], Asks | None]):
-        self.facts, self.bounds, self._asks = facts, bounds, asks
+    def __init__(self, facts: Facts, bounds: Bounds, prover: Callable[[], Any]):
+        self.facts, self.bounds, self._prover = facts, bounds, prover
         self.samples = Samples(facts)
         # asked so far, by the symbols that are concerned: others cost an expression nothing
         self._z3_queries: dict[frozenset[str], int] = {}
@@ -51,9 +51,7 @@ class Proofs:
 
     def nonneg(self, e: Expr) -> bool:
         """Whether e >= 0 is proven: a smaller question."""
-        ask = self._asks()
-        assert ask is not None
-        return ask(e)
+        return self._prover().nonneg(e)
 
     def found(self, e: Expr, use_z3: bool) -> bool:
         """Whether e >= 0, which its constant bounds leave open, has a proof."""

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
-from weakref import WeakMethod
+from weakref import ref
 
 from .bounds import Bounds
 from .expr import Cond, Expr
@@ -36,7 +36,7 @@ class Prover:
         """What looks for proofs."""
         from .proofs import Proofs
 
-        return Proofs(self.facts, self.bounds, WeakMethod(self.nonneg))
+        return Proofs(self.facts, self.bounds, ref(self))
 
     @contextmanager
     def quick(self) -> Iterator[None]:

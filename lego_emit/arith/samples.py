@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from zlib import crc32
 
 from .evaluate import Evaluation, Undefined
@@ -12,6 +13,7 @@ from .facts import Drawn, Facts, Plan
 SAMPLES = 24
 
 
+@lru_cache(2**14)
 def number(name: str, attempt: int) -> int:
     """A number that looks random, always the same, whatever other symbols there are."""
     mixed = (crc32(name.encode()) + (attempt + 1) * 0x9E3779B97F4A7C15) % 2**64
