@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from lego_emit.emit.nests import (
     CopyTexts,
     NestForms,
+    rows,
 )
 from lego_emit.ir.nests import (
     DESTINATION,
@@ -28,6 +30,7 @@ from lego_emit.ir.nests import (
     Move,
     Ref,
     Vectors,
+    Ways,
     When,
     helpers,
     names_read,
@@ -46,6 +49,9 @@ C = NestForms(
         "memcpy(dst + at.destination_place, src + at.source_place, {size});",
     ),
 )
+
+
+PLACES = {SOURCE: "source", DESTINATION: "destination"}
 
 
 class LinesInC(VectorsInC):
@@ -152,6 +158,8 @@ class LinesInC(VectorsInC):
     def each_of(self, s: Each) -> Sequence[str]:
         """A run for each call, which is done element by element where it falls."""
         first, _, run = self.forms.each
+        if s.ways is not None:
+            return (first, *self.ways_of(s, s.ways, run))
         if not s.falls:
             return self.forms.each
         at = "destination_place" if s.falls == DESTINATION else "source_place"
@@ -170,6 +178,48 @@ class LinesInC(VectorsInC):
             "  }}",
             "}}",
         )
+
+    def ways_of(self, s: Each, ways: Ways, run: str) -> Iterator[str]:
+        """The forms of a block: the way in which it lies, and its elements."""
+        away, way, *loops = ways.names
+        place, entries, pad = f"{PLACES[ways.memory]}_place", f"{self.own_prefix}ways", ""
+        if len(ways.entries) > 1:
+            after = self.call_of(s, *ways.at)
+            yield f"const {self.integer} {away} = {after}.{place} - at.{place};"
+            yield f"{self.integer} {way} = 0;"
+            yield f"while ({entries}[{way}][{ways.probe}] != {away}) {{{{"
+            yield f"  ++{way};"
+            yield "}}"
+        terms: list[str] = []
+        own: list[str] = []
+        for at, (name, (n, stride)) in enumerate(zip(loops, ways.steps, strict=True)):
+            yield f"{pad}for ({self.integer} {name} = 0; {name} < {n}; ++{name}) {{{{"
+            pad += "  "
+            inside = prod(m for m, _ in ways.steps[at + 1 :])
+            own.append(name if inside == 1 else f"{inside} * {name}")
+            sign, stride = ("-", -stride) if stride < 0 else ("+", stride)
+            terms.append(f" {sign} {name}" if stride == 1 else f" {sign} {stride} * {name}")
+        entry = f"{entries}[{way if len(ways.entries) > 1 else 0}][{' + '.join(own)}]"
+        for memory, name in PLACES.items():
+            step = f" + {entry}" if memory == ways.memory else "".join(terms)
+            run = run.replace(f"at.{name}_place", f"at.{name}_place{step}")
+        yield pad + run.replace(", ", COMMA)
+        for k in reversed(range(len(loops))):
+            yield "  " * k + "}}"
+
+    def tables(self) -> list[str]:
+        """The ways in which blocks lie in a memory."""
+        found: list[str] = []
+        for s in walk(self.routine.body):
+            if isinstance(s, Each) and s.ways is not None:
+                entries, kind = s.ways.entries, self.integer.replace("64", "32")
+                head = f"{self.constant} {kind} {self.own_names}ways[{len(entries)}][{len(entries[0])}] = {{"
+                about = f"How far the elements of a block lie from its first one in the {PLACES[s.ways.memory]}."
+                found += ["", f"/// {about}", head]
+                for own in entries:
+                    found += ["  {", *rows(own, 4), "  },"]
+                found.append("};")
+        return found
 
     def buffer(self, s: Buffer, indent: int) -> list[str]:
         """A local array, and what it is for."""
@@ -199,8 +249,8 @@ class LinesInC(VectorsInC):
         return f"{self.routine.name}_"
 
     def box_lines(self) -> list[str]:
-        """The functions that move boxes of one kind."""
-        found: list[str] = []
+        """The functions that move boxes of one kind, and tables of blocks."""
+        found = self.tables()
         for helper in helpers(self.routine.body):
             own = [self.names.get(name, name) for name in helper.parameters]
             read = names_read(helper.body, plain=True)

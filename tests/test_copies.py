@@ -208,6 +208,30 @@ def test_neighbors_are_moved_at_once_where_positions_are_no_digits():
         assert neighbors(index_space(*pair)) == found
 
 
+@pytest.mark.parametrize(
+    "name, dims, block, count",
+    [("hilbert.2D", (64, 64), (16, 16), 4), ("quda.even_odd", (4, 4, 8, 32), (1, 1, 8, 32), 2)],
+)
+@pytest.mark.parametrize("turn", [1, -1])
+def test_blocks_of_few_ways_are_moved_by_tables(name, dims, block, count, turn):
+    layout = catalogue[name](*dims)
+    made = copy(*(Row(*layout.dims), layout)[::turn], "c", element=2)
+    (each,) = made.program.routines[0].body
+    assert (each.ways.block, len(each.ways.entries)) == (block, count)
+    assert f"by tables of {count} ways" in made.plan.notes[-1]
+    rows = np.arange(layout.size, dtype=np.uint16)
+    moved = np.empty_like(rows)
+    moved[[layout.apply(*i) for i in np.ndindex(*layout.dims)]] = rows
+    given, wanted = (rows, moved)[::turn]
+    assert np.array_equal(made.run(given), wanted) and made.verify()
+    for away in (1, -1):  # one element's place, and what tells ways apart
+        first, *rest = each.ways.entries
+        first = (*first[:away], first[away] + 1, *first[away:][1:])
+        wrong = replace(each, ways=replace(each.ways, entries=(first, *rest)))
+        with pytest.raises(InternalError, match="nothing was emitted"):
+            check(made.plan, (wrong,))
+
+
 # -- kernels -----------------------------------------------------------------------------------------
 
 

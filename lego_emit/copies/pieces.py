@@ -347,7 +347,7 @@ def each_in_pieces(each: Each, sizes: Sequence[str], element_bytes: int) -> Piec
     names = Names([*sizes, *each.names, FIRST, LAST, PART])
     cutting = Cutting(names)
     total = reduce(lambda x, y: folded("mul", x, y), each.extents, const(element_bytes))
-    unit = each.count if len(each.extents) == 1 else 1
+    unit = each.block[0]
     cuts = cutting.cuts_of([(each.extents[0], NOTHING, unit)], total)
     loop, lets = _Numbered(cutting, 1).loop(cuts)
     for cut in cuts:

@@ -550,9 +550,13 @@ def _each(
     arguments = tuple(p.name for p in function.params)
     each = Each(space.names, extents, arguments, masked, compiled(function))
     count, falls = neighbors(space) if abilities.segments and not masked else (1, "")
-    if count * plan.element_bytes >= VECTOR:
+    if count > 1 and count * plan.element_bytes >= VECTOR:
         step = Names([*space.sizes, *space.names, *taken]).fresh("k")
         each = replace(each, count=count, falls=falls, step=step)
+    elif abilities.segments and not masked:
+        from .ways import ways_of
+
+        each = replace(each, ways=ways_of(space, taken))
     if plan.pads:
         return Zero(Ref(DESTINATION, const(0)), node_of(plan.destination_size)), each
     return (each,)
@@ -560,6 +564,9 @@ def _each(
 
 def _of_each(each: Each, element_bytes: int) -> str:
     """What a loop over both index functions moves by, in words."""
+    if each.ways is not None:
+        block, many = " x ".join(str(n) for n in each.block if n > 1), len(each.ways.entries)
+        return f"blocks of {block} by tables of {many} way{'s' * (many > 1)}"
     if each.count == 1:
         return "a loop over both index functions"
     backwards = ", some of them backwards" if each.falls else ""

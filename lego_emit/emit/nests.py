@@ -258,31 +258,34 @@ class NestLines:
 
     def each(self, s: Each, indent: int) -> list[str]:
         """Loops around a call, without one that has a single round."""
-        counts = [1] * (len(s.names) - 1) + [s.count]
         loops = [
             self.head_of(name, const(0) if k else s.start, n, count)
-            for k, (name, n, count) in enumerate(zip(s.names, s.extents, counts, strict=True))
+            for k, (name, n, count) in enumerate(zip(s.names, s.extents, s.block, strict=True))
             if n != const(count) or count == 1
         ]
         steps = [indent + self.forms.indent * k for k in range(len(loops) + 1)]
         call, size = self.call_of(s), self.routine.element_bytes * s.count
-        body = [
-            self.line(form.lstrip("?").format(call=call, places=self.places, size=size), steps[-1])
-            for form in self.each_of(s)
-            if s.masked or not form.startswith("?")
-        ]
+        body: list[str] = []
+        for form in self.each_of(s):
+            if s.masked or not form.startswith("?"):
+                text = form.lstrip("?").format(call=call, places=self.places, size=size)
+                own = text.lstrip()
+                body.append(self.line(own, steps[-1] + len(text) - len(own)))
         heads = [self.line(text, at) for text, at in zip(loops, steps, strict=False)]
         ends = [self.line(self.forms.end_loop.format(), at) for at in reversed(steps[:-1])]
         return [*heads, *body, *ends]
 
-    def call_of(self, s: Each, beyond: int = 0) -> str:
-        """A call of the index functions for the first neighbor, or one beyond it."""
+    def call_of(self, s: Each, *beyond: int) -> str:
+        """A call of the index functions for the first of a block, or one beyond it. beyond: how far along each of the
+        last indices."""
         given = [self.names.get(n, n) for n in s.arguments]
-        at = s.arguments.index(s.names[-1])
-        if s.count > 1 and s.extents[-1] == const(s.count):
-            given[at] = str(beyond)
-        elif beyond:
-            given[at] = f"{given[at]} + {beyond}"
+        steps = [*[0] * (len(s.names) - len(beyond)), *beyond]
+        for name, n, count, step in zip(s.names, s.extents, s.block, steps, strict=True):
+            at = s.arguments.index(name)
+            if count > 1 and n == const(count):
+                given[at] = str(step)
+            elif step:
+                given[at] = f"{given[at]} + {step}"
         return f"{self.routine.functions[-1]}({', '.join(given)})"
 
     def each_of(self, s: Each) -> Sequence[str]:

@@ -280,12 +280,27 @@ class Vectors:
 
 
 @dataclass(frozen=True)
+class Ways:
+    """Blocks of indices that lie in few ways in a memory. block: the extent of each index; steps: extents and strides
+    in the other memory; entries: how far the elements lie from the first one in each way; probe: the element that
+    tells ways apart, at: its indices; names: of its distance, of the way, and of the steps' loops."""
+
+    memory: str
+    block: tuple[int, ...]
+    steps: tuple[tuple[int, int], ...]
+    entries: tuple[tuple[int, ...], ...]
+    probe: int
+    at: tuple[int, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Each:
     """For each index below extents: a function of the file gives the places in the source and in the
     destination of the index. arguments: of its call, the index among them; masked: whether a place that is
     negative is left out; places: the function, for a run; start: of the first index; count: how many indices of the
     last extent are neighbors in both memories, for which one call is made; falls: the memory in which places of some
-    neighbors fall; step: the name of a neighbor's number."""
+    neighbors fall; step: the name of a neighbor's number; ways: of blocks, for each of which calls are made."""
 
     names: tuple[str, ...]
     extents: tuple[Node, ...]
@@ -296,6 +311,12 @@ class Each:
     count: int = 1
     falls: str = ""
     step: str = ""
+    ways: Ways | None = None
+
+    @property
+    def block(self) -> tuple[int, ...]:
+        """How many of each index one call is for."""
+        return self.ways.block if self.ways else (*[1] * (len(self.names) - 1), self.count)
 
 
 @dataclass(frozen=True)
@@ -621,19 +642,28 @@ class _Run:
     def each(self, s: Each, env: dict[str, int]) -> None:
         starts = [self.value(s.start, env), *[0] * (len(s.extents) - 1)]
         ends = [self.value(n, env) for n in s.extents]
-        *before, last = map(range, starts, ends)
-        for *index, at in product(*before, last[:: s.count]):
-            given = {**env, **dict(zip(s.names, (*index, at), strict=True))}
+        for index in product(*map(range, starts, ends, s.block)):
+            given = {**env, **dict(zip(s.names, index, strict=True))}
             of, to = map(int, s.places(given))
-            steps = [1, 1]
-            if s.falls:
-                after = s.places({**given, s.names[-1]: at + 1})
-                steps = [int(p) - q for p, q in zip(after, (of, to), strict=True)]
-            for k in range(s.count):
+            steps = (1, 1)
+            if s.falls or s.ways:
+                at = s.ways.at if s.ways else (*[0] * (len(index) - 1), 1)
+                other = {n: given[n] + k for n, k in zip(s.names, at, strict=True)}
+                after = s.places(given | other)
+                steps = int(after[0]) - of, int(after[1]) - to
+            for a, b in self.beyond(s, steps):
                 if not s.masked or (of >= 0 and to >= 0):
-                    self.arrays[DESTINATION][to + k * steps[1]] = self.arrays[SOURCE][
-                        of + k * steps[0]
-                    ]
+                    self.arrays[DESTINATION][to + b] = self.arrays[SOURCE][of + a]
+
+    def beyond(self, s: Each, steps: tuple[int, int]) -> Iterator[tuple[int, int]]:
+        """How far elements of a block lie from its first one in both memories. steps: of the one that tells."""
+        if s.ways is None:
+            yield from ((k * steps[0], k * steps[1]) for k in range(s.count))
+            return
+        w, side = s.ways, s.ways.memory == DESTINATION
+        way = next((own for own in w.entries if own[w.probe] == steps[side]), w.entries[0])
+        places = map(sum, product(*(range(0, n * stride, stride) for n, stride in w.steps)))
+        yield from zip(places, way, strict=True) if side else zip(way, places, strict=True)
 
     def call(self, s: Call, env: dict[str, int]) -> None:
         given = [self.value(n, env) for n in s.arguments]
