@@ -37,8 +37,8 @@ from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.plan import plan_of
 from lego_emit.copies.values import node_of
 from lego_emit.errors import InternalError, LegoError
-from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Loop, plus, walk
-from lego_emit.ir.nodes import const, evaluated
+from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Let, Loop, plus, walk
+from lego_emit.ir.nodes import Node, const, evaluated
 from lego_emit.movement import convert
 
 M, N, C, H, W, LD = symbols("M N C H W LD")
@@ -178,6 +178,17 @@ def test_a_wrong_argument_of_a_box_is_found():
         wrong = replace(own, arguments=(plus(own.arguments[0], 1), *own.arguments[1:]))
         with pytest.raises(InternalError, match=r"wrong element|outside"):
             check(made, (*body[:k], wrong, *body[k + 1 :]))
+
+
+def test_a_quotient_of_a_negative_number_is_found():
+    """Languages round it differently, and Python as the floor, which may be right here."""
+    made, body = planned(*symbolic("tenstorrent.TILE"))
+    own = next(s for s in body if isinstance(s, Let) and s.value.op == "div")
+    x, y = own.value.args
+    wrong = replace(own, value=plus(Node("div", (plus(x, -64 * y.value), y)), 64))
+    less = tuple(wrong if s is own else s for s in body)
+    with pytest.raises(InternalError, match="divides a negative number"):
+        check(made, less)
 
 
 @pytest.mark.slow

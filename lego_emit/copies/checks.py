@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import InternalError
 from ..ir import grids
-from ..ir.nests import FIRST, LAST, PART, Abilities, Body, Way, run
+from ..ir.nests import FIRST, LAST, PART, Abilities, Body, Negative, Way, run
 from ..ir.nodes import Node, evaluate, evaluated
 from ..packages import numpy as np
 from .chunks import Chunks, in_chunks
@@ -235,6 +235,8 @@ def _moved(
         run(body, {**sizes, **more}, range(value_of(plan.source_size, sizes)), found, way)
     except (IndexError, KeyError) as error:
         raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
+    except Negative:
+        raise _fault(plan, f"it divides a negative number at {dict(sizes)}") from None
     return found
 
 

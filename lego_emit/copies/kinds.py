@@ -68,8 +68,12 @@ class Kind:
 def _begin(box: Box, what: str, names: Names) -> Node:
     """Where a box begins in a memory, as a sum of what other boxes have, too."""
     side = ("from", "to").index(what)
-    starts = [one[side] for one in box.starts] or [(box.a, box.b)[side]]
-    nodes = [names.of(node_of(n), what) for n in starts if n != 0]
+    nodes: list[Node] = []
+    for both in box.starts or [(box.a, box.b)]:
+        a, b = map(node_of, both)
+        own = (a, b)[side]
+        if own != const(0):
+            nodes.append(names.of(own, "base" if a == b else what))
     return reduce(lambda x, y: made("add", x, y), nodes) if nodes else const(0)
 
 

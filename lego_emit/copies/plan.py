@@ -207,11 +207,12 @@ def _memory(layout: Any, arithmetic: Sizes) -> Size:
 @dataclass(frozen=True)
 class Segment:
     """Indices of an axis that are a product of digits: `count` of the digit `level`, each with all faster
-    digits, from `base` on, a multiple of the digit."""
+    digits, from an index on that has the digits of `base` from the one `first` on, and zeros below."""
 
     axis: Axis
     level: int
     base: Size
+    first: int
     count: Size
 
 
@@ -235,24 +236,35 @@ def _is_empty(box: Box) -> bool:
     return any(d.n == 0 for d in box.digits)
 
 
-def _digit(value: Size, axis: Axis, level: int, arithmetic: Sizes) -> Size:
-    """The digit of a number."""
-    if level + 1 < len(axis.borders):
-        value = arithmetic.mod(value, axis.borders[level + 1])
-    return arithmetic.floor(value, axis.borders[level])
+def _digits(value: Size, axis: Axis, first: int, last: int, arithmetic: Sizes) -> Size:
+    """Neighboring digits of a number as one."""
+    if last + 1 < len(axis.borders):
+        value = arithmetic.mod(value, axis.borders[last + 1])
+    return arithmetic.floor(value, axis.borders[first])
+
+
+def _place(part: Segment, strides: Sequence[Size], arithmetic: Sizes) -> Size:
+    """Where a segment begins in a memory: digits whose strides go on are one."""
+    found: Size = 0
+    borders, first = part.axis.borders, part.first
+    for level in range(part.first, len(borders)):
+        if level + 1 < len(borders):
+            ratio = arithmetic.floor(borders[level + 1], borders[level])
+            if arithmetic.same(strides[level + 1], arithmetic.times(ratio, strides[level])):
+                continue
+        value = _digits(part.base, part.axis, first, level, arithmetic)
+        found = arithmetic.plus(found, arithmetic.times(value, strides[first]))
+        first = level + 1
+    return found
 
 
 def _until(axis: Axis, end: Size, arithmetic: Sizes) -> Iterator[Segment]:
     """The indices below an end, the largest segments first."""
     top = len(axis.borders) - 1
     for level in range(top, -1, -1):
-        base: Size = 0
-        if level < top:
-            rest = arithmetic.mod(end, axis.borders[level + 1])
-            base = arithmetic.plus(end, arithmetic.times(-1, rest))
-        count = _digit(end, axis, level, arithmetic)
+        count = _digits(end, axis, level, level, arithmetic)
         if count != 0:
-            yield Segment(axis, level, base, count)
+            yield Segment(axis, level, end, level + 1, count)
 
 
 def _beyond(axis: Axis, arithmetic: Sizes) -> Iterator[Segment]:
@@ -260,22 +272,30 @@ def _beyond(axis: Axis, arithmetic: Sizes) -> Iterator[Segment]:
     no whole number of the slowest digit."""
     if arithmetic.same(axis.n, axis.rounded):
         return
-    base: Size = axis.n
+    before = arithmetic.plus(axis.n, -1)  # no remainder of a negative number
+
+    def up_to(border: Size) -> Size:
+        """The extent, rounded up."""
+        below = arithmetic.mod(before, border)
+        return arithmetic.plus(
+            axis.n, arithmetic.plus(arithmetic.plus(border, -1), arithmetic.times(-1, below))
+        )
+
     for level, (lo, hi) in enumerate(pairwise(axis.borders)):
-        below = arithmetic.mod(arithmetic.plus(base, -1), hi)  # no remainder of a negative number
-        gap = arithmetic.plus(arithmetic.plus(hi, -1), arithmetic.times(-1, below))
-        count = arithmetic.floor(gap, lo)
+        held = arithmetic.plus(_digits(before, axis, level, level, arithmetic), 1)
+        count = arithmetic.plus(arithmetic.floor(hi, lo), arithmetic.times(-1, held))
         if count != 0:
-            yield Segment(axis, level, base, count)
-        base = arithmetic.plus(base, gap)
+            yield Segment(axis, level, up_to(lo), level, count)
     last = axis.borders[-1]
+    base = up_to(last)
     rest = arithmetic.plus(axis.rounded, arithmetic.times(-1, base))
     count = arithmetic.quotient(axis.rounded, last)
     if count is None:
         raise NoDigits(f"the padded extent {axis.rounded} is no multiple of {last}")
     count = arithmetic.floor(rest, last)
     if count != 0:
-        yield Segment(axis, len(axis.borders) - 1, base, count)
+        top = len(axis.borders) - 1
+        yield Segment(axis, top, base, top, count)
 
 
 def _box(
@@ -287,16 +307,11 @@ def _box(
     starts: list[tuple[Size, Size]] = [(a, b)]
     for part in parts:
         axis = part.axis
-        of: Size = 0
-        to: Size = 0
         whole = arithmetic.whole(axis)
         digits += whole[: part.level]
         last = whole[part.level]
         digits.append(replace(last, n=part.count))
-        for level in range(part.level, len(axis.borders)):
-            start = _digit(part.base, axis, level, arithmetic)
-            of = arithmetic.plus(of, arithmetic.times(start, axis.a[level]))
-            to = arithmetic.plus(to, arithmetic.times(start, axis.b[level]))
+        of, to = (_place(part, strides, arithmetic) for strides in (axis.a, axis.b))
         a, b = arithmetic.plus(a, of), arithmetic.plus(b, to)
         starts.append((of, to))
     if is_padding:

@@ -197,7 +197,8 @@ class Tiles:
         self.n = [names.named(d.n, "n") for d in box.digits]
         self.a = [names.named(d.a, "a") for d in box.digits]
         self.b = [names.named(d.b, "b") for d in box.digits]
-        self.start = names.named(box.a, "from"), names.named(box.b, "to")
+        stems = ("base", "base") if node_of(box.a) == node_of(box.b) else ("from", "to")
+        self.start = names.named(box.a, stems[0]), names.named(box.b, stems[1])
         self.outer = [names.fresh(f"t{k}") for k in range(len(box.digits))]
         self.inner = [names.fresh(f"i{k}") for k in range(len(box.digits))]
         self.ends = [names.fresh(f"end{k}") for k in range(len(box.digits))]

@@ -527,9 +527,44 @@ def _reader(node: Node) -> Callable[[Mapping[str, int]], Any]:
     if row is None or row.takes != "ii":
         return lambda env: evaluated(node, env, {})
     value, first, second = row.value, *map(_reader, args)
+    if node.op in ("div", "mod"):
+        value = _QUOTIENTS[node.op]
     if args[1].op == "const":
         return lambda env, number=args[1].value: value(first(env), number)
     return lambda env: value(first(env), second(env))
+
+
+class Negative(ArithmeticError):
+    """A negative number is divided, of which languages have different quotients."""
+
+
+def _quotient(x: int, y: int) -> int:
+    if x < 0:
+        raise Negative(x)
+    return x // y
+
+
+def _rest(x: int, y: int) -> int:
+    if x < 0:
+        raise Negative(x)
+    return x % y
+
+
+_QUOTIENTS = {"div": _quotient, "mod": _rest}
+
+
+def _reader_of_shared(node: Node) -> Callable[[Mapping[str, int]], Any]:
+    """The same of a node whose operands several share, each of which is evaluated once."""
+    divided = [id(n.args[0]) for n in node.walk() if n.op in _QUOTIENTS]
+
+    def read(env: Mapping[str, int]) -> Any:
+        known: dict[int, Any] = {}
+        found = evaluated(node, env, known)
+        if any(known.get(key, 0) < 0 for key in divided):
+            raise Negative
+        return found
+
+    return read
 
 
 @lru_cache(2**12)
@@ -540,7 +575,7 @@ def _value_of(node: Node) -> Callable[[Mapping[str, int]], Any]:
     while waiting and left:
         waiting.extend(waiting.pop().args)
         left -= 1
-    return _reader(node) if not waiting else lambda env: evaluated(node, env, {})
+    return _reader_of_shared(node) if waiting else _reader(node)
 
 
 class _Run:

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_CUH
-#define LEGO_CHANNELS_CUH 0x086cb912
+#define LEGO_CHANNELS_CUH 0x0b0f22f7
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -99,11 +99,10 @@ __global__ void __launch_bounds__(256, 4) channels(
   const long long b = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
   const long long n3 = C % 16;
   const long long words = n3 * n1 * n;
-  const long long from = C * H * W - C % 16 * H * W;
-  const long long to = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
+  const long long from = 16 * (C / 16) * H * W;
   const long long n4 = 15 - (C - 1) % 16;
   const long long words1 = n4 * n1 * n;
-  const long long to1 = C % 16 + 16 * (C / 16) * H * W;
+  const long long to = C % 16 + 16 * (C / 16) * H * W;
   for (long long piece = blockIdx.x; piece < tiles; piece += gridDim.x) {
     const long long k2 = piece % count;
     const long long k_rest0 = piece / count;
@@ -142,14 +141,14 @@ __global__ void __launch_bounds__(256, 4) channels(
     const long long i1 = i_rest0 % n1;
     const long long i0 = i_rest0 / n1;
     const unsigned x = src4[from + n1 * i2 + i1 + a1 * i0];
-    dst4[to + i2 + 16 * i1 + b * i0] = x;
+    dst4[from + i2 + 16 * i1 + b * i0] = x;
   }
   for (long long id = blockIdx.x * 256LL + threadIdx.x; id < words1; id += gridDim.x * 256LL) {
     const long long i2 = id % n4;
     const long long i_rest0 = id / n4;
     const long long i1 = i_rest0 % n1;
     const long long i0 = i_rest0 / n1;
-    dst4[to1 + i2 + 16 * i1 + b * i0] = 0u;
+    dst4[to + i2 + 16 * i1 + b * i0] = 0u;
   }
 }
 
@@ -165,6 +164,6 @@ inline cudaError_t channels_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_CUH != 0x086cb912
+#elif LEGO_CHANNELS_CUH != 0x0b0f22f7
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_CUH

@@ -62,18 +62,17 @@ contains
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: n1, n2, a, a1, b, n3, from, to1, n4, to2, i0, i1, i2, i3, i01, t11, end11, &
-        i11, i21, i02, i12
+    integer(int64) :: n1, n2, a, a1, b, n3, base, n4, to1, i0, i1, i2, i3, i01, t11, end11, i11, &
+        i21, i02, i12
     n1 = C / 16
     n2 = H * W
     a = C * H * W
     a1 = 16 * H * W
     b = 16 * ((C - 1) / 16) * H * W + 16 * H * W
     n3 = mod(C, 16_int64)
-    from = C * H * W - mod(C, 16_int64) * H * W
-    to1 = mod(C - mod(C, 16_int64), 16_int64) + 16 * ((C - mod(C, 16_int64)) / 16) * H * W
+    base = 16 * (C / 16) * H * W
     n4 = 15 - mod(C - 1, 16_int64)
-    to2 = mod(C, 16_int64) + 16 * (C / 16) * H * W
+    to1 = mod(C, 16_int64) + 16 * (C / 16) * H * W
     do i0 = 0, n - 1
       do i1 = 0, n1 - 1
         do i2 = 0, n2 - 1
@@ -88,7 +87,7 @@ contains
         end11 = min(t11 + 32, n2)
         do i11 = t11, end11 - 1
           do i21 = 0, n3 - 1
-            dst(to1 + b * i01 + 16 * i11 + i21) = src(from + a * i01 + i11 + n2 * i21)
+            dst(base + b * i01 + 16 * i11 + i21) = src(base + a * i01 + i11 + n2 * i21)
           end do
         end do
       end do
@@ -96,7 +95,7 @@ contains
     if (n4 > 0) then
       do i02 = 0, n - 1
         do i12 = 0, n2 - 1
-          dst(to2 + b * i02 + 16 * i12:to2 + b * i02 + 16 * i12 + n4 - 1) = 0_int32
+          dst(to1 + b * i02 + 16 * i12:to1 + b * i02 + 16 * i12 + n4 - 1) = 0_int32
         end do
       end do
     end if

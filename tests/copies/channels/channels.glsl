@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_GLSL
-#define LEGO_CHANNELS_GLSL 0x16661538
+#define LEGO_CHANNELS_GLSL 0x2669c4f1
 
 // How many bytes the source of channels has.
 // n >= 1
@@ -67,11 +67,10 @@ void channels(int n, int C, int H, int W) {
   int b = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
   int n3 = C % 16;
   int words = n3 * n1 * n;
-  int from = C * H * W - C % 16 * H * W;
-  int to = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
+  int from = 16 * (C / 16) * H * W;
   int n4 = 15 - (C - 1) % 16;
   int words1 = n4 * n1 * n;
-  int to1 = C % 16 + 16 * (C / 16) * H * W;
+  int to = C % 16 + 16 * (C / 16) * H * W;
   for (int piece = int(gl_WorkGroupID.x); piece < tiles; piece += int(gl_NumWorkGroups.x)) {
     int k2 = piece % count;
     int k_rest0 = piece / count;
@@ -110,17 +109,17 @@ void channels(int n, int C, int H, int W) {
     int i1 = i_rest0 % n1;
     int i0 = i_rest0 / n1;
     uint x = channels_src[from + n1 * i2 + i1 + a1 * i0];
-    channels_dst[to + i2 + 16 * i1 + b * i0] = x;
+    channels_dst[from + i2 + 16 * i1 + b * i0] = x;
   }
   for (int id = int(gl_GlobalInvocationID.x); id < words1; id += int(gl_NumWorkGroups.x) * 256) {
     int i2 = id % n4;
     int i_rest0 = id / n4;
     int i1 = i_rest0 % n1;
     int i0 = i_rest0 / n1;
-    channels_dst[to1 + i2 + 16 * i1 + b * i0] = 0u;
+    channels_dst[to + i2 + 16 * i1 + b * i0] = 0u;
   }
 }
 
-#elif LEGO_CHANNELS_GLSL != 0x16661538
+#elif LEGO_CHANNELS_GLSL != 0x2669c4f1
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_GLSL

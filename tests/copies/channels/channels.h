@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_H
-#define LEGO_CHANNELS_H 0x39c59314
+#define LEGO_CHANNELS_H 0x07bf4a09
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -188,10 +188,9 @@ static inline void channels(
   const int64_t a1 = 16 * H * W;
   const int64_t b = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
   const int64_t n3 = C % 16;
-  const int64_t from = C * H * W - C % 16 * H * W;
-  const int64_t to = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
+  const int64_t base = 16 * (C / 16) * H * W;
   const int64_t n4 = 15 - (C - 1) % 16;
-  const int64_t to1 = C % 16 + 16 * (C / 16) * H * W;
+  const int64_t to = C % 16 + 16 * (C / 16) * H * W;
 #ifdef CHANNELS_VECTORS
   if (n2 >= 4) {
     const bool streams = (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 >= CHANNELS_LARGE
@@ -280,7 +279,10 @@ static inline void channels(
           for (int64_t i21_at = 0; i21_at < n3; i21_at += 8) {
             const int64_t i21 = i21_at < n3 - 8 ? i21_at : n3 - 8;
             channels_block1(
-                src + from + a * i01 + i11 + n2 * i21, dst + to + b * i01 + 16 * i11 + i21, n2, 16);
+                src + base + a * i01 + i11 + n2 * i21,
+                dst + base + b * i01 + 16 * i11 + i21,
+                n2,
+                16);
           }
         }
       }
@@ -293,7 +295,7 @@ static inline void channels(
         const int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
         for (int64_t i11 = t11; i11 < end11; ++i11) {
           for (int64_t i21 = 0; i21 < n3; ++i21) {
-            memcpy(dst + to + b * i01 + 16 * i11 + i21, src + from + a * i01 + i11 + n2 * i21, 4);
+            memcpy(dst + base + b * i01 + 16 * i11 + i21, src + base + a * i01 + i11 + n2 * i21, 4);
           }
         }
       }
@@ -302,12 +304,12 @@ static inline void channels(
   if (n4 > 0) {
     for (int64_t i02 = 0; i02 < n; ++i02) {
       for (int64_t i12 = 0; i12 < n2; ++i12) {
-        memset(dst + to1 + b * i02 + 16 * i12, 0, (size_t)(n4 * 4));
+        memset(dst + to + b * i02 + 16 * i12, 0, (size_t)(n4 * 4));
       }
     }
   }
 }
 
-#elif LEGO_CHANNELS_H != 0x39c59314
+#elif LEGO_CHANNELS_H != 0x07bf4a09
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_H

@@ -94,10 +94,9 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
         a1 = 16 * H * W
         b = 16 * div(C - 1, 16) * H * W + 16 * H * W
         n3 = C % 16
-        from = C * H * W - C % 16 * H * W
-        to = (C - C % 16) % 16 + 16 * div(C - C % 16, 16) * H * W
+        base = 16 * div(C, 16) * H * W
         n4 = 15 - (C - 1) % 16
-        to1 = C % 16 + 16 * div(C, 16) * H * W
+        to = C % 16 + 16 * div(C, 16) * H * W
         for i0 in 0:(n - 1)
             for i1 in 0:(n1 - 1)
                 for i2 in 0:(n2 - 1)
@@ -113,8 +112,8 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
                 end11 = min(t11 + 32, n2)
                 for i11 in t11:(end11 - 1)
                     for i21 in 0:(n3 - 1)
-                        dst[to + b * i01 + 16 * i11 + i21 + 1] = src[from + a * i01 + i11 +
-                            n2 * i21 + 1]
+                        dst[base + b * i01 + 16 * i11 + i21 + 1] = src[base + a * i01 +
+                            i11 + n2 * i21 + 1]
                     end
                 end
             end
@@ -123,7 +122,7 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
             for i02 in 0:(n - 1)
                 for i12 in 0:(n2 - 1)
                     fill!(view(dst,
-                            (to1 + b * i02 + 16 * i12 + 1):(to1 + b * i02 + 16 * i12 + n4)),
+                            (to + b * i02 + 16 * i12 + 1):(to + b * i02 + 16 * i12 + n4)),
                         blank)
                 end
             end

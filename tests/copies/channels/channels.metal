@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_METAL
-#define LEGO_CHANNELS_METAL 0x72699d6c
+#define LEGO_CHANNELS_METAL 0x20bea27a
 
 #include <metal_stdlib>
 
@@ -72,11 +72,10 @@ kernel void channels(
   const long b = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
   const long n3 = C % 16;
   const long words = n3 * n1 * n;
-  const long from = C * H * W - C % 16 * H * W;
-  const long to = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
+  const long from = 16 * (C / 16) * H * W;
   const long n4 = 15 - (C - 1) % 16;
   const long words1 = n4 * n1 * n;
-  const long to1 = C % 16 + 16 * (C / 16) * H * W;
+  const long to = C % 16 + 16 * (C / 16) * H * W;
   for (long piece = group; piece < tiles; piece += groups) {
     const long k2 = piece % count;
     const long k_rest0 = piece / count;
@@ -115,17 +114,17 @@ kernel void channels(
     const long i1 = i_rest0 % n1;
     const long i0 = i_rest0 / n1;
     const uint x = src4[from + n1 * i2 + i1 + a1 * i0];
-    dst4[to + i2 + 16 * i1 + b * i0] = x;
+    dst4[from + i2 + 16 * i1 + b * i0] = x;
   }
   for (long id = group * long(256) + own; id < words1; id += groups * long(256)) {
     const long i2 = id % n4;
     const long i_rest0 = id / n4;
     const long i1 = i_rest0 % n1;
     const long i0 = i_rest0 / n1;
-    dst4[to1 + i2 + 16 * i1 + b * i0] = 0u;
+    dst4[to + i2 + 16 * i1 + b * i0] = 0u;
   }
 }
 
-#elif LEGO_CHANNELS_METAL != 0x72699d6c
+#elif LEGO_CHANNELS_METAL != 0x20bea27a
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_METAL

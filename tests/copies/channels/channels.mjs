@@ -92,10 +92,9 @@ export function channels(n, C, H, W, src, dst) {
   const a1 = 16 * H * W + 0;
   const b = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W + 0;
   const n3 = C % 16;
-  const from = C * H * W - C % 16 * H * W + 0;
-  const to = (C - C % 16) % 16 + 16 * Math.trunc((C - C % 16) / 16) * H * W;
+  const base = 16 * Math.trunc(C / 16) * H * W + 0;
   const n4 = 15 - (C - 1) % 16;
-  const to1 = C % 16 + 16 * Math.trunc(C / 16) * H * W;
+  const to = C % 16 + 16 * Math.trunc(C / 16) * H * W;
   for (let i0 = 0; i0 < n; i0 += 1) {
     for (let i1 = 0; i1 < n1; i1 += 1) {
       for (let i2 = 0; i2 < n2; i2 += 1) {
@@ -110,7 +109,7 @@ export function channels(n, C, H, W, src, dst) {
       const end11 = Math.min(t11 + 32, n2);
       for (let i11 = t11; i11 < end11; i11 += 1) {
         for (let i21 = 0; i21 < n3; i21 += 1) {
-          dstWords[to + b * i01 + 16 * i11 + i21] = srcWords[from + a * i01 + i11 + n2 * i21];
+          dstWords[base + b * i01 + 16 * i11 + i21] = srcWords[base + a * i01 + i11 + n2 * i21];
         }
       }
     }
@@ -118,7 +117,7 @@ export function channels(n, C, H, W, src, dst) {
   if (n4 > 0) {
     for (let i02 = 0; i02 < n; i02 += 1) {
       for (let i12 = 0; i12 < n2; i12 += 1) {
-        dstWords.fill(0, to1 + b * i02 + 16 * i12, to1 + b * i02 + 16 * i12 + n4);
+        dstWords.fill(0, to + b * i02 + 16 * i12, to + b * i02 + 16 * i12 + n4);
       }
     }
   }

@@ -134,10 +134,9 @@ pub fn channels<T: Copy + Default>(
     let a1 = 16 * H * W;
     let b = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
     let n3 = C % 16;
-    let from = C * H * W - C % 16 * H * W;
-    let to = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
+    let base = 16 * (C / 16) * H * W;
     let n4 = 15 - (C - 1) % 16;
-    let to1 = C % 16 + 16 * (C / 16) * H * W;
+    let to = C % 16 + 16 * (C / 16) * H * W;
     if n2 >= 4 {
         let shares = n2 >= 64 && n2 / 512 * 512 == n2;
         if shares {
@@ -202,8 +201,8 @@ pub fn channels<T: Copy + Default>(
                     let i11 = i11_at.min(n2 - 4);
                     for i21_at in (0..n3).step_by(4) {
                         let i21 = i21_at.min(n3 - 4);
-                        let src_at = from + a * i01 + i11 + n2 * i21;
-                        let dst_at = to + b * i01 + 16 * i11 + i21;
+                        let src_at = base + a * i01 + i11 + n2 * i21;
+                        let dst_at = base + b * i01 + 16 * i11 + i21;
                         channels_block1(&src[src_at..], &mut dst[dst_at..], n2, 16);
                     }
                 }
@@ -215,7 +214,7 @@ pub fn channels<T: Copy + Default>(
                 let end11 = (t11 + 32).min(n2);
                 for i11 in t11..end11 {
                     for i21 in 0..n3 {
-                        dst[to + b * i01 + 16 * i11 + i21] = src[from + a * i01 + i11 + n2 * i21];
+                        dst[base + b * i01 + 16 * i11 + i21] = src[base + a * i01 + i11 + n2 * i21];
                     }
                 }
             }
@@ -224,7 +223,7 @@ pub fn channels<T: Copy + Default>(
     if n4 > 0 {
         for i02 in 0..n {
             for i12 in 0..n2 {
-                let dst_at = to1 + b * i02 + 16 * i12;
+                let dst_at = to + b * i02 + 16 * i12;
                 dst[dst_at..dst_at + n4].fill(T::default());
             }
         }

@@ -79,11 +79,10 @@ fn channels(
   let b = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
   let n3 = C % 16;
   let words = n3 * n1 * n;
-  let from1 = C * H * W - C % 16 * H * W;
-  let to = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
+  let from1 = 16 * (C / 16) * H * W;
   let n4 = 15 - (C - 1) % 16;
   let words1 = n4 * n1 * n;
-  let to1 = C % 16 + 16 * (C / 16) * H * W;
+  let to = C % 16 + 16 * (C / 16) * H * W;
   for (var piece = i32(group.x); piece < tiles; piece += i32(groups.x)) {
     let k2 = piece % count;
     let k_rest0 = piece / count;
@@ -123,13 +122,13 @@ fn channels(
     let i1 = i_rest0 % n1;
     let i0 = i_rest0 / n1;
     let x = channels_src[from1 + n1 * i2 + i1 + a1 * i0];
-    channels_dst[to + i2 + 16 * i1 + b * i0] = x;
+    channels_dst[from1 + i2 + 16 * i1 + b * i0] = x;
   }
   for (var id = i32(group.x) * 256 + i32(own); id < words1; id += i32(groups.x) * 256) {
     let i2 = id % n4;
     let i_rest0 = id / n4;
     let i1 = i_rest0 % n1;
     let i0 = i_rest0 / n1;
-    channels_dst[to1 + i2 + 16 * i1 + b * i0] = 0u;
+    channels_dst[to + i2 + 16 * i1 + b * i0] = 0u;
   }
 }

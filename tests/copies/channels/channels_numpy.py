@@ -101,14 +101,13 @@ def channels(n, C, H, W, src, out=None):
     a1 = 16 * H * W
     b = 16 * ((C - 1) // 16) * H * W + 16 * H * W
     n3 = C % 16
-    from1 = C * H * W - C % 16 * H * W
-    to = (C - C % 16) % 16 + 16 * ((C - C % 16) // 16) * H * W
+    base = 16 * (C // 16) * H * W
     n4 = 15 - (C - 1) % 16
-    to1 = C % 16 + 16 * (C // 16) * H * W
+    to = C % 16 + 16 * (C // 16) * H * W
     np.copyto(
         _box(flat, 0, (n, n1, n2, 16), (b, a1, 16, 1)),
         _box(src, 0, (n, n1, n2, 16), (a, a1, 1, n2)),
     )
-    np.copyto(_box(flat, to, (n, n2, n3), (b, 16, 1)), _box(src, from1, (n, n2, n3), (a, 1, n2)))
-    np.copyto(_box(flat, to1, (n, n2, n4), (b, 16, 1)), blank)
+    np.copyto(_box(flat, base, (n, n2, n3), (b, 16, 1)), _box(src, base, (n, n2, n3), (a, 1, n2)))
+    np.copyto(_box(flat, to, (n, n2, n4), (b, 16, 1)), blank)
     return out

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_CL
-#define LEGO_CHANNELS_BACK_CL 0x4f8063cf
+#define LEGO_CHANNELS_BACK_CL 0x6866ac54
 
 /// How many bytes the source of channels_back has.
 /// @param n n >= 1
@@ -63,8 +63,7 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void channels_back(
   const long b = C * H * W;
   const long n3 = C % 16;
   const long words = n1 * n3 * n;
-  const long from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-  const long to = C * H * W - C % 16 * H * W;
+  const long from = 16 * (C / 16) * H * W;
   for (long piece = (long)get_group_id(0); piece < tiles; piece += (long)get_num_groups(0)) {
     const long k3 = piece % count;
     const long k_rest0 = piece / count;
@@ -103,10 +102,10 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void channels_back(
     const long i1 = i_rest0 % n3;
     const long i0 = i_rest0 / n3;
     const uint x = src4[from + 16 * i2 + i1 + a1 * i0];
-    dst4[to + i2 + n1 * i1 + b * i0] = x;
+    dst4[from + i2 + n1 * i1 + b * i0] = x;
   }
 }
 
-#elif LEGO_CHANNELS_BACK_CL != 0x4f8063cf
+#elif LEGO_CHANNELS_BACK_CL != 0x6866ac54
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_CL

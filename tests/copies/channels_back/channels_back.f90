@@ -63,16 +63,15 @@ contains
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: n1, n2, a, a1, b, n3, from, to1, i0, i1, t3, end3, i2, i3, i01, t21, end21, &
-        i11, i21
+    integer(int64) :: n1, n2, a, a1, b, n3, base, i0, i1, t3, end3, i2, i3, i01, t21, end21, i11, &
+        i21
     n1 = C / 16
     n2 = H * W
     a = 16 * ((C - 1) / 16) * H * W + 16 * H * W
     a1 = 16 * H * W
     b = C * H * W
     n3 = mod(C, 16_int64)
-    from = mod(C - mod(C, 16_int64), 16_int64) + 16 * ((C - mod(C, 16_int64)) / 16) * H * W
-    to1 = C * H * W - mod(C, 16_int64) * H * W
+    base = 16 * (C / 16) * H * W
     do i0 = 0, n - 1
       do i1 = 0, n1 - 1
         do t3 = 0, n2 - 1, 16
@@ -90,7 +89,7 @@ contains
         end21 = min(t21 + 16, n2)
         do i11 = 0, n3 - 1
           do i21 = t21, end21 - 1
-            dst(to1 + b * i01 + n2 * i11 + i21) = src(from + a * i01 + i11 + 16 * i21)
+            dst(base + b * i01 + n2 * i11 + i21) = src(base + a * i01 + i11 + 16 * i21)
           end do
         end do
       end do

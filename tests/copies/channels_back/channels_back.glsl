@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_BACK_GLSL
-#define LEGO_CHANNELS_BACK_GLSL 0x40ba5bc5
+#define LEGO_CHANNELS_BACK_GLSL 0x30aac94b
 
 // How many bytes the source of channels_back has.
 // n >= 1
@@ -64,8 +64,7 @@ void channelsBack(int n, int C, int H, int W) {
   int b = C * H * W;
   int n3 = C % 16;
   int words = n1 * n3 * n;
-  int from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-  int to = C * H * W - C % 16 * H * W;
+  int from = 16 * (C / 16) * H * W;
   for (int piece = int(gl_WorkGroupID.x); piece < tiles; piece += int(gl_NumWorkGroups.x)) {
     int k3 = piece % count;
     int k_rest0 = piece / count;
@@ -104,10 +103,10 @@ void channelsBack(int n, int C, int H, int W) {
     int i1 = i_rest0 % n3;
     int i0 = i_rest0 / n3;
     uint x = channelsBack_src[from + 16 * i2 + i1 + a1 * i0];
-    channelsBack_dst[to + i2 + n1 * i1 + b * i0] = x;
+    channelsBack_dst[from + i2 + n1 * i1 + b * i0] = x;
   }
 }
 
-#elif LEGO_CHANNELS_BACK_GLSL != 0x40ba5bc5
+#elif LEGO_CHANNELS_BACK_GLSL != 0x30aac94b
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_GLSL

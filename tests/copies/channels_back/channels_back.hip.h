@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HIP_H
-#define LEGO_CHANNELS_BACK_HIP_H 0x75845fc3
+#define LEGO_CHANNELS_BACK_HIP_H 0x630a373b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -98,8 +98,7 @@ __global__ void __launch_bounds__(256, 4) channels_back(
   const long long b = C * H * W;
   const long long n3 = C % 16;
   const long long words = n1 * n3 * n;
-  const long long from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-  const long long to = C * H * W - C % 16 * H * W;
+  const long long from = 16 * (C / 16) * H * W;
   for (long long piece = blockIdx.x; piece < tiles; piece += gridDim.x) {
     const long long k3 = piece % count;
     const long long k_rest0 = piece / count;
@@ -138,7 +137,7 @@ __global__ void __launch_bounds__(256, 4) channels_back(
     const long long i1 = i_rest0 % n3;
     const long long i0 = i_rest0 / n3;
     const unsigned x = src4[from + 16 * i2 + i1 + a1 * i0];
-    dst4[to + i2 + n1 * i1 + b * i0] = x;
+    dst4[from + i2 + n1 * i1 + b * i0] = x;
   }
 }
 
@@ -154,6 +153,6 @@ inline hipError_t channels_back_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_BACK_HIP_H != 0x75845fc3
+#elif LEGO_CHANNELS_BACK_HIP_H != 0x630a373b
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HIP_H

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x0f99ab40
+#define LEGO_CHANNELS_BACK_HPP 0x08f6a736
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -226,8 +226,7 @@ inline void channels_back(
   const std::int64_t a1 = 16 * H * W;
   const std::int64_t b = C * H * W;
   const std::int64_t n3 = C % 16;
-  const std::int64_t from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-  const std::int64_t to = C * H * W - C % 16 * H * W;
+  const std::int64_t base = 16 * (C / 16) * H * W;
 #ifdef CHANNELS_BACK_VECTORS
   if (n2 >= 8) {
     const bool streams = C * H * W * n * 4 >= CHANNELS_BACK_LARGE && n2 >= 80
@@ -322,7 +321,10 @@ inline void channels_back(
           for (std::int64_t i21_at = t21; i21_at < end21; i21_at += 8) {
             const std::int64_t i21 = i21_at < n2 - 8 ? i21_at : n2 - 8;
             channels_back_detail::block1(
-                src + from + a * i01 + i11 + 16 * i21, dst + to + b * i01 + n2 * i11 + i21, 16, n2);
+                src + base + a * i01 + i11 + 16 * i21,
+                dst + base + b * i01 + n2 * i11 + i21,
+                16,
+                n2);
           }
         }
       }
@@ -336,7 +338,7 @@ inline void channels_back(
         for (std::int64_t i11 = 0; i11 < n3; ++i11) {
           for (std::int64_t i21 = t21; i21 < end21; ++i21) {
             std::memcpy(
-                dst + to + b * i01 + n2 * i11 + i21, src + from + a * i01 + i11 + 16 * i21, 4);
+                dst + base + b * i01 + n2 * i11 + i21, src + base + a * i01 + i11 + 16 * i21, 4);
           }
         }
       }
@@ -359,6 +361,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x0f99ab40
+#elif LEGO_CHANNELS_BACK_HPP != 0x08f6a736
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

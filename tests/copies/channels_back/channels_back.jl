@@ -96,8 +96,7 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
         a1 = 16 * H * W
         b = C * H * W
         n3 = C % 16
-        from = (C - C % 16) % 16 + 16 * div(C - C % 16, 16) * H * W
-        to = C * H * W - C % 16 * H * W
+        base = 16 * div(C, 16) * H * W
         for i0 in 0:(n - 1)
             for i1 in 0:(n1 - 1)
                 for t3 in 0:16:(n2 - 1)
@@ -116,8 +115,8 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
                 end21 = min(t21 + 16, n2)
                 for i11 in 0:(n3 - 1)
                     for i21 in t21:(end21 - 1)
-                        dst[to + b * i01 + n2 * i11 + i21 + 1] = src[from + a * i01 + i11 +
-                            16 * i21 + 1]
+                        dst[base + b * i01 + n2 * i11 + i21 + 1] = src[base + a * i01 +
+                            i11 + 16 * i21 + 1]
                     end
                 end
             end

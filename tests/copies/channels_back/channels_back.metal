@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_METAL
-#define LEGO_CHANNELS_BACK_METAL 0x7ddcddfa
+#define LEGO_CHANNELS_BACK_METAL 0x4bacb32a
 
 #include <metal_stdlib>
 
@@ -70,8 +70,7 @@ kernel void channelsBack(
   const long b = C * H * W;
   const long n3 = C % 16;
   const long words = n1 * n3 * n;
-  const long from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-  const long to = C * H * W - C % 16 * H * W;
+  const long from = 16 * (C / 16) * H * W;
   for (long piece = group; piece < tiles; piece += groups) {
     const long k3 = piece % count;
     const long k_rest0 = piece / count;
@@ -110,10 +109,10 @@ kernel void channelsBack(
     const long i1 = i_rest0 % n3;
     const long i0 = i_rest0 / n3;
     const uint x = src4[from + 16 * i2 + i1 + a1 * i0];
-    dst4[to + i2 + n1 * i1 + b * i0] = x;
+    dst4[from + i2 + n1 * i1 + b * i0] = x;
   }
 }
 
-#elif LEGO_CHANNELS_BACK_METAL != 0x7ddcddfa
+#elif LEGO_CHANNELS_BACK_METAL != 0x4bacb32a
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_METAL

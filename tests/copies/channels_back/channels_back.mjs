@@ -92,8 +92,7 @@ export function channelsBack(n, C, H, W, src, dst) {
   const a1 = 16 * H * W + 0;
   const b = C * H * W + 0;
   const n3 = C % 16;
-  const from = (C - C % 16) % 16 + 16 * Math.trunc((C - C % 16) / 16) * H * W;
-  const to = C * H * W - C % 16 * H * W + 0;
+  const base = 16 * Math.trunc(C / 16) * H * W + 0;
   for (let i0 = 0; i0 < n; i0 += 1) {
     for (let i1 = 0; i1 < n1; i1 += 1) {
       for (let t3 = 0; t3 < n2; t3 += 16) {
@@ -111,7 +110,7 @@ export function channelsBack(n, C, H, W, src, dst) {
       const end21 = Math.min(t21 + 16, n2);
       for (let i11 = 0; i11 < n3; i11 += 1) {
         for (let i21 = t21; i21 < end21; i21 += 1) {
-          dstWords[to + b * i01 + n2 * i11 + i21] = srcWords[from + a * i01 + i11 + 16 * i21];
+          dstWords[base + b * i01 + n2 * i11 + i21] = srcWords[base + a * i01 + i11 + 16 * i21];
         }
       }
     }

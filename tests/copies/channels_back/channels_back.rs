@@ -125,8 +125,7 @@ pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T],
     let a1 = 16 * H * W;
     let b = C * H * W;
     let n3 = C % 16;
-    let from = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-    let to = C * H * W - C % 16 * H * W;
+    let base = 16 * (C / 16) * H * W;
     if n2 >= 4 {
         let shares = n2 >= 64 && n2 / 512 * 512 == n2;
         if shares {
@@ -191,8 +190,8 @@ pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T],
                     let i11 = i11_at.min(n3 - 4);
                     for i21_at in (t21..end21).step_by(4) {
                         let i21 = i21_at.min(n2 - 4);
-                        let src_at = from + a * i01 + i11 + 16 * i21;
-                        let dst_at = to + b * i01 + n2 * i11 + i21;
+                        let src_at = base + a * i01 + i11 + 16 * i21;
+                        let dst_at = base + b * i01 + n2 * i11 + i21;
                         channels_back_block1(&src[src_at..], &mut dst[dst_at..], 16, n2);
                     }
                 }
@@ -204,7 +203,7 @@ pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T],
                 let end21 = (t21 + 16).min(n2);
                 for i11 in 0..n3 {
                     for i21 in t21..end21 {
-                        dst[to + b * i01 + n2 * i11 + i21] = src[from + a * i01 + i11 + 16 * i21];
+                        dst[base + b * i01 + n2 * i11 + i21] = src[base + a * i01 + i11 + 16 * i21];
                     }
                 }
             }

@@ -76,8 +76,7 @@ fn channelsBack(
   let b = C * H * W;
   let n3 = C % 16;
   let words = n1 * n3 * n;
-  let from1 = (C - C % 16) % 16 + 16 * ((C - C % 16) / 16) * H * W;
-  let to = C * H * W - C % 16 * H * W;
+  let from1 = 16 * (C / 16) * H * W;
   for (var piece = i32(group.x); piece < tiles; piece += i32(groups.x)) {
     let k3 = piece % count;
     let k_rest0 = piece / count;
@@ -117,6 +116,6 @@ fn channelsBack(
     let i1 = i_rest0 % n3;
     let i0 = i_rest0 / n3;
     let x = channelsBack_src[from1 + 16 * i2 + i1 + a1 * i0];
-    channelsBack_dst[to + i2 + n1 * i1 + b * i0] = x;
+    channelsBack_dst[from1 + i2 + n1 * i1 + b * i0] = x;
   }
 }

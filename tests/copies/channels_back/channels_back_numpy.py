@@ -100,11 +100,10 @@ def channels_back(n, C, H, W, src, out=None):
     a1 = 16 * H * W
     b = C * H * W
     n3 = C % 16
-    from1 = (C - C % 16) % 16 + 16 * ((C - C % 16) // 16) * H * W
-    to = C * H * W - C % 16 * H * W
+    base = 16 * (C // 16) * H * W
     np.copyto(
         _box(flat, 0, (n, n1, 16, n2), (b, a1, n2, 1)),
         _box(src, 0, (n, n1, 16, n2), (a, a1, 1, 16)),
     )
-    np.copyto(_box(flat, to, (n, n3, n2), (b, n2, 1)), _box(src, from1, (n, n3, n2), (a, 1, 16)))
+    np.copyto(_box(flat, base, (n, n3, n2), (b, n2, 1)), _box(src, base, (n, n3, n2), (a, 1, 16)))
     return out
