@@ -30,12 +30,13 @@ from lego_emit import (
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
 from lego_emit.copies import checks
-from lego_emit.copies.checks import check
+from lego_emit.copies.checks import check, sizes_of
 from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits
 from lego_emit.copies.kinds import nest_of
+from lego_emit.copies.pieces import in_pieces
 from lego_emit.copies.plan import plan_of
-from lego_emit.copies.values import node_of
+from lego_emit.copies.values import node_of, value_of
 from lego_emit.errors import InternalError, LegoError
 from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Let, Loop, plus, walk
 from lego_emit.ir.nodes import Node, const, evaluated
@@ -166,18 +167,49 @@ def test_a_function_of_boxes_moves_them(target, threads):
     assert "box(" in str(unit) and unit.verify()
 
 
-def test_a_wrong_argument_of_a_box_is_found():
-    """Where a box begins in the source."""
-    made = plan(*symbolic("tenstorrent.TILE"))
+WITH_CALLS = (
+    "tenstorrent.TILE",
+    "onednn.OIhw4i16o4i",
+    "scalapack.block_cyclic_2d",
+    "tinygemm.int4",
+)
+
+
+@pytest.mark.parametrize("name", rest_deep(WITH_CALLS, 1))
+def test_wrong_arguments_of_boxes_are_found(name):
+    """Begins, extents and strides, of elements and of padding, one too many and one too few."""
+    made = plan(*symbolic(name))
     body, _ = nest_of(made, (), Abilities(calls=True))
-    calls = [k for k, s in enumerate(body) if isinstance(s, Call)]
-    calls = [k for k in calls if body[k].helper.parameters[0] == "from"]
     check(made, body)
-    for k in calls[:3]:
-        own = body[k]
-        wrong = replace(own, arguments=(plus(own.arguments[0], 1), *own.arguments[1:]))
-        with pytest.raises(InternalError, match=r"wrong element|outside"):
-            check(made, (*body[:k], wrong, *body[k + 1 :]))
+    calls = [(k, s) for k, s in enumerate(body) if isinstance(s, Call) and s.due]
+    assert {s.helper.reads for _, s in calls} == {True, False}
+    for k, own in calls:
+        for at, argument in enumerate(own.arguments):
+            given = (*own.arguments[:at], plus(argument, (-1) ** at), *own.arguments[at + 1 :])
+            wrong = (*body[:k], replace(own, arguments=given), *body[k + 1 :])
+            with pytest.raises(InternalError, match="wrong argument"):
+                check(made, wrong)
+
+
+def test_a_wrong_argument_of_a_box_in_a_part_is_found():
+    made = plan(*symbolic("tinygemm.int4"))
+    parts = in_pieces(made, (), Abilities(calls=True))
+    assert check(made, parts.body, pieces=parts)
+
+    def wrong(s):
+        return replace(s, arguments=(*s.arguments[:-1], plus(s.arguments[-1], 1))) if s.due else s
+
+    with pytest.raises(InternalError, match="wrong argument"):
+        check(made, changed(parts.body, Call, wrong), pieces=parts)
+
+
+@pytest.mark.parametrize("name", rest_deep(WITH_CALLS, 1))
+def test_a_nest_is_run_over_some_of_each_box(name):
+    """Of the smallest memories, too, where it has many boxes: a fault of a loop is found in whichever box it is."""
+    made = plan(*symbolic(name))
+    some = [s for s in sizes_of(made) if value_of(made.destination_size, s) <= checks.MOST_CHECKED]
+    some += checks.covering(made, sizes_of(made))
+    assert all(any(len(box.pairs(s)[1]) for s in some) for box in made.boxes)
 
 
 def test_a_quotient_of_a_negative_number_is_found():

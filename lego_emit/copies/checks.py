@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, product
 from math import prod
+from random import Random
 from typing import Any
 
 from ..errors import InternalError
 from ..ir import grids
-from ..ir.nests import FIRST, LAST, PART, Abilities, Body, Negative, Way, run
+from ..ir.nests import (
+    FIRST,
+    LAST,
+    PART,
+    Abilities,
+    Body,
+    Call,
+    Let,
+    Loop,
+    Negative,
+    Vectors,
+    Way,
+    When,
+    run,
+    walk,
+)
 from ..ir.nodes import Node, evaluate, evaluated
 from ..packages import numpy as np
 from .chunks import Chunks, in_chunks
@@ -22,12 +38,34 @@ from .pieces import Pieces, count_of, covers_once, in_pieces
 from .plan import PAD, Box, Plan, check_plan, model
 from .schedule import LINE, VECTOR
 from .tiles import Names, Tiles
-from .values import value_of
+from .values import node_of, value_of
 
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
 MOST_PLANNED = 2**20  # that a plan's boxes are compared at
 MOST_IN_THREADS = 2**16  # that threads carry out at once
 MOST_BLOCKS = 16  # of those
+MOST_DRAWN, MOST_COVERING = 400, 6  # sizes that are looked at for boxes, and taken
+MOST_COVERED = 2**16  # places of a memory there where a single tile has more than MOST_CHECKED
+DRAWN = (
+    1,
+    2,
+    3,
+    5,
+    7,
+    9,
+    15,
+    17,
+    31,
+    33,
+    40,
+    47,
+    63,
+    65,
+    100,
+    129,
+    200,
+)  # numbers for them
+SOME = 4  # parts at both ends
 TILES = (1024, 512, 256, 128, 64, 32, 16)  # extents of boxes that are larger
 FINE = 2**8  # bytes of a piece where small memories are to have several
 WAYS = (
@@ -54,7 +92,10 @@ def check(
         fine = in_chunks(plan, sizes_of(plan), (), abilities, FINE)
     elif pieces is not None and plan.is_affine:
         fine = in_pieces(plan, piece=FINE)
-    for sizes in sizes_of(plan):
+    own = sizes_of(plan)
+    more = covering(plan, own)
+    for sizes in (*own, *more):
+        check_calls(plan, body, sizes, pieces)
         if value_of(plan.destination_size, sizes) <= MOST_PLANNED and plan.is_affine:
             check_plan(plan, sizes)
             count += 1
@@ -63,7 +104,7 @@ def check(
             (check_chunks if small else check_counts)(plan, pieces, sizes)
         elif pieces is not None and not covers_once(pieces, body, sizes):
             raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
-        if value_of(plan.destination_size, sizes) > MOST_CHECKED:
+        if sizes not in more and value_of(plan.destination_size, sizes) > MOST_CHECKED:
             continue
         if blocks is not None:
             check_threads(plan, body, sizes, int(evaluated(blocks, sizes, {})))
@@ -111,6 +152,86 @@ def sizes_of(
             if least <= size * plan.element_bytes and size <= MOST_PLANNED:
                 found.append(values)
     return found
+
+
+def covering(plan: Plan, found: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
+    """More numbers for sizes, at which nests are run, too: some of each box, and several of each of its digits, as far
+    as small memories have them."""
+    names, extents = plan.space.sizes, [[node_of(d.n) for d in box.digits] for box in plan.boxes]
+    if not names or len(plan.boxes) < 2:
+        return []
+
+    most = MOST_CHECKED
+
+    def met(values: Mapping[str, int]) -> set[tuple[int, int]]:
+        if value_of(plan.destination_size, values) > most:
+            return set()
+        known: dict[int, Any] = {}
+        counts = [[int(evaluated(n, values, known)) for n in own] for own in extents]
+        some = [(at, own) for at, own in enumerate(counts) if all(n > 0 for n in own)]
+        return {(at, k) for at, own in some for k in range(-1, len(own)) if k < 0 or own[k] > 1}
+
+    done = {one for values in found for one in met(values)}
+    if not done:  # not even a single tile is small
+        least = min((value_of(plan.destination_size, values) for values in found), default=0)
+        most = min(4 * least, MOST_COVERED)
+    draw, more = Random(0), list[dict[str, int]]()
+    tried = [{n: draw.choice(DRAWN) for n in names} for _ in range(MOST_DRAWN)]
+    left = [(values, met(values)) for values in tried if allowed(plan, values)]
+    while len(more) < MOST_COVERING:
+        values, own = max(left, key=lambda one: len(one[1] - done), default=({}, done))
+        if own <= done:
+            break
+        more.append(values)
+        done |= own
+    return more
+
+
+def check_calls(
+    plan: Plan, body: Body, sizes: Mapping[str, int], pieces: Pieces | None = None
+) -> None:
+    """Compare what is given to the functions that move boxes with the plan, in the first and the last parts."""
+    if not any(isinstance(s, Call) for s in walk(body)):
+        return
+    env: dict[str, Any] = dict(sizes)
+    if isinstance(pieces, Chunks):
+        parts = [
+            part for part, _, _ in pieces.slices(sizes, value_of(plan.destination_size, sizes))
+        ]
+        for part in (*parts[:SOME], *parts[-SOME:]):
+            _check_calls(plan, body, {**env, PART: part}, sizes)
+        return
+    if pieces is not None:
+        env |= {FIRST: 0, LAST: count_of(pieces, sizes)}
+    _check_calls(plan, body, env, sizes)
+
+
+def _check_calls(plan: Plan, body: Body, env: dict[str, Any], sizes: Mapping[str, int]) -> None:
+    known: dict[int, Any] = {}
+
+    def value(node: Node) -> int:
+        return int(evaluated(node, env, known))
+
+    for s in body:
+        if isinstance(s, Let):
+            env[s.name] = value(s.value)
+        elif isinstance(s, Loop) and s.name == PART:
+            rounds = range(value(s.start), value(s.stop))
+            for part in dict.fromkeys((*rounds[:SOME], *rounds[-SOME:])):
+                _check_calls(plan, s.body, {**env, PART: part}, sizes)
+        elif isinstance(s, When):
+            if s.condition is None or value(s.condition):
+                _check_calls(plan, s.then, {**env}, sizes)
+            _check_calls(plan, s.otherwise, {**env}, sizes)
+        elif isinstance(s, Vectors):
+            _check_calls(plan, s.body, {**env}, sizes)
+            _check_calls(plan, s.plain, {**env}, sizes)
+        elif isinstance(s, Call):
+            given = [value(n) for n in s.arguments]
+            if s.due and given != [value(n) for n in s.due]:
+                raise _fault(plan, f"a box is moved with a wrong argument at {dict(sizes)}")
+            own = {**env, **dict(zip(s.helper.parameters, given, strict=True))}
+            _check_calls(plan, s.helper.body, own, sizes)
 
 
 def allowed(plan: Plan, values: Mapping[str, int]) -> bool:

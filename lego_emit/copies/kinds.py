@@ -55,14 +55,16 @@ class Kind:
     def call(self, box: Box, names: Names) -> Call:
         """What moves a box."""
         extents = {_key(d): node_of(d.n) for d in box.digits}
-        given: list[Node] = []
+        given, due = list[Node](), list[Node]()
         for what, key in self.roles:
             if key is None:
                 given.append(_begin(box, what, names))
+                due.append(node_of(box.a if what == "from" else box.b))
                 continue
             node = extents.get(key, const(1)) if what == "n" else key["ab".index(what)]
             given.append(names.of(node, what))
-        return Call(self.helper, tuple(given))
+            due.append(node)
+        return Call(self.helper, tuple(given), tuple(due))
 
 
 def _begin(box: Box, what: str, names: Names) -> Node:

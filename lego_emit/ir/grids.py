@@ -304,7 +304,7 @@ class _Run:
         count = self.parts
         for at in np.argwhere(active):
             own = {k: int(_at(v, at)) for k, v in env.items()}
-            of, to = map(int, s.places(own))
+            of, to = map(int, s.places({name: own[name] for name in s.arguments}))
             if s.masked and (of < 0 or to < 0):
                 continue
             part = own.get(PART, 0)

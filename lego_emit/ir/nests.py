@@ -336,10 +336,12 @@ class Helper:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a helper with these integers."""
+    """A call of a helper with these integers. due: what each is by the plan, of the names that are known where it
+    stands, for checks alone."""
 
     helper: Helper
     arguments: tuple[Node, ...]
+    due: tuple[Node, ...] = ()
 
 
 FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
@@ -442,6 +444,8 @@ def names_read(body: Body, plain: bool = False) -> set[str]:
         if not isinstance(statement, Call):  # whose helper reads its own
             found |= names_read(inner(statement), plain)
         for field, value in vars(statement).items():
+            if field == "due":
+                continue
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, str) and field in ("flags", "arguments"):
                     found.add(one)
