@@ -9,6 +9,7 @@ from math import prod
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from copy_lengths import MOST, lengths, longest, symbolic
 from marks import rest_deep, rest_slow
 
 import lego_emit
@@ -128,39 +129,28 @@ def test_a_plan_moves_an_array_as_numpy_does():
     assert np.array_equal(found, given.reshape(6, 8, 10).transpose(2, 0, 1).reshape(-1))
 
 
-LONG = (
-    "scalapack.block_cyclic_2d", "onednn.OIhw4i16o4i", "tinygemm.int4", "tenstorrent.TILE", "intel.4",
-    "cublaslt.COL4_4R2_8C", "nvidia.BLOCK_LINEAR_2D", "onednn.NChw16n16c", "xla.{1,0:T(8,128)(2,1)}",
-)  # fmt: skip
+LONG = ("amd.64KB_S", "scalapack.block_cyclic_2d", "onednn.OIhw4i16o4i", "cublaslt.COL4_4R2_8C")
 
 
-def symbolic(name):
-    """Rows and a layout of the catalogue, each size a symbol that may be one."""
-    entry = catalogue[name]
-    names = list(entry.example)
-    sizes = dict(zip(names, symbols(" ".join(names)), strict=True))
-    try:
-        layout = entry(**sizes)
-    except LegoError:
-        layout = entry(
-            **{n: s if entry.example[n] >= 8 else entry.example[n] for n, s in sizes.items()}
-        )
-    return Row(*layout.dims), layout
+@pytest.mark.parametrize("name", rest_deep(MEMORIES, 0))
+@pytest.mark.parametrize("target", ["c", "cpp", "rust"])
+def test_functions_of_any_sizes_have_at_most_150_lines(name, target):
+    found = [n for n in lengths(name, target) if n is not None]
+    assert max(found, default=0) <= MOST
 
 
 @pytest.mark.parametrize("name", rest_deep(LONG, 2))
-@pytest.mark.parametrize("turn", [1, -1])
-def test_boxes_of_one_kind_share_a_function(name, turn):
+@pytest.mark.parametrize("target", ["c", "rust"])
+def test_boxes_of_one_kind_share_a_function(name, target):
     """No function of a copy has more than 150 lines, however many boxes it has."""
-    text = str(copy(*symbolic(name)[::turn], "c", name="moved"))
-    routines = re.findall(r"^static inline [^;]*?\{$.*?^\}$", text, re.M | re.S)
-    assert max(len(own.splitlines()) for own in routines) <= 150
-    assert "moved_box(" in text
+    text = str(copy(*symbolic(name), target, name="moved"))
+    assert longest(text, target) <= MOST and "moved_box(" in text
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("target", "threads"), rest_deep([("c", True), ("cpp", False), ("cpp", True), ("c", False)], 2)
+    ("target", "threads"),
+    rest_deep([("c", True), ("rust", False), ("cpp", False), ("cpp", True), ("c", False), ("rust", True)], 2),
 )
 def test_a_function_of_boxes_moves_them(target, threads):
     unit = copy(*symbolic("tenstorrent.TILE"), target, name="moved", threads=threads)
@@ -181,14 +171,26 @@ def test_wrong_arguments_of_boxes_are_found(name):
     made = plan(*symbolic(name))
     body, _ = nest_of(made, (), Abilities(calls=True))
     check(made, body)
-    calls = [(k, s) for k, s in enumerate(body) if isinstance(s, Call) and s.due]
-    assert {s.helper.reads for _, s in calls} == {True, False}
-    for k, own in calls:
-        for at, argument in enumerate(own.arguments):
+    faults = [*with_a_wrong_argument(body)]
+    assert len(faults) > 50
+    for wrong in faults:
+        with pytest.raises(InternalError, match="wrong argument"):
+            check(made, wrong)
+
+
+def with_a_wrong_argument(body):
+    """Nests, each with one wrong argument of a box."""
+    for k, own in enumerate(body):
+        if not isinstance(own, Call):
+            continue
+        wrong = [
+            replace(own, helper=replace(own.helper, body=b))
+            for b in with_a_wrong_argument(own.helper.body)
+        ]
+        for at, argument in enumerate(own.arguments if own.due else ()):
             given = (*own.arguments[:at], plus(argument, (-1) ** at), *own.arguments[at + 1 :])
-            wrong = (*body[:k], replace(own, arguments=given), *body[k + 1 :])
-            with pytest.raises(InternalError, match="wrong argument"):
-                check(made, wrong)
+            wrong.append(replace(own, arguments=given))
+        yield from ((*body[:k], one, *body[k + 1 :]) for one in wrong)
 
 
 def test_a_wrong_argument_of_a_box_in_a_part_is_found():

@@ -28,6 +28,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit, Size, Sizes
+from .kinds import LONG, Kind, kinds_of, length, moved
 from .pieces import ENOUGH, PIECE, Cut, Cutting, Pieces, folded, over, ranges, unit_of
 from .plan import Box, Plan
 from .schedule import NEVER_LARGE, BoxNest
@@ -115,6 +116,25 @@ def in_chunks(
 
     Raises LayoutError where the destination is not made of such rows.
     """
+    boxes: list[Box] = []
+    found = _in_chunks(plan, samples, taken, abilities, piece, {}, boxes)
+    if plan.space.sizes and abilities.calls and length(found.loops) > LONG:
+        known = [*plan.space.sizes, *taken]
+        kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
+        found = _in_chunks(plan, samples, taken, abilities, piece, kinds, [])
+    return found
+
+
+def _in_chunks(
+    plan: Plan,
+    samples: Sequence[Mapping[str, int]],
+    taken: Sequence[str],
+    abilities: Abilities,
+    piece: int,
+    kinds: Mapping[int, Kind],
+    pieces: list[Box],
+) -> Chunks:
+    """The same, where boxes are moved by the functions of their kinds. pieces: is given those of a part."""
     names = Names([*plan.space.sizes, *taken, PART])
     size = node_of(plan.destination_size)
     nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
@@ -136,11 +156,15 @@ def in_chunks(
     for at, whole in enumerate(plan.boxes):
         before, condition, box = _part(whole, at, starts[at], levels, cuts, names)
         boxes.append((tuple(before), condition, box))
+        pieces.append(box)
         own = names.within([*(n for c in cuts for n in c.names), *(let.name for let in before)])
         large = total if main and whole is plan.boxes[0] else None
-        nest = BoxNest(box, plan.element_bytes, own, large, abilities)
-        moved = nest.zeros() if box.is_padding else nest.statements()
-        body = (*own.lets, *moved)
+        call = kinds[at].call(box, own) if at in kinds else None
+        if at and call is not None:
+            body = (*own.lets, call)
+        else:
+            body = moved(BoxNest(box, plan.element_bytes, own, large, abilities), call)
+            body = (*own.lets, *body)
         found += (*before, *(body if condition is None else (When(condition, body),)))
     return Chunks(tuple(names.lets), tuple(found), count, (tuple(cuts),), chunks, tuple(boxes))
 

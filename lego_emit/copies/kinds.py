@@ -198,15 +198,18 @@ def nest_of(
     if plan.space.sizes and abilities.calls and length(found[0]) > LONG:
         known = [*plan.space.sizes, *taken]
         kinds = kinds_of(plan.boxes, plan.element_bytes, known, abilities)
-        found = _nest(plan, taken, abilities, kinds)[0], found[1]
+        said, found = found[1], _nest(plan, taken, abilities, kinds)
+        if length(found[0]) > LONG:
+            found = _nest(plan, taken, abilities, kinds, True)
+        found = found[0], said
     return found
 
 
-def _apart(body: Body) -> tuple[Statement, ...]:
+def apart(body: Body, stem: str) -> tuple[Statement, ...]:
     """Statements as a function of their own, which is called."""
     own = {s.name for s in walk(body) if isinstance(s, Let | Loop | Flag | Before)}
     names = sorted(names_read(body) - own)
-    return (Call(Helper("bulk", tuple(names), tuple(body)), tuple(map(var, names))),)
+    return (Call(Helper(stem, tuple(names), tuple(body)), tuple(map(var, names))),)
 
 
 def moved(nest: BoxNest, call: Call | None = None) -> tuple[Statement, ...]:
@@ -214,27 +217,37 @@ def moved(nest: BoxNest, call: Call | None = None) -> tuple[Statement, ...]:
     if nest.abilities.strided:
         return (nest.strided(),)
     body = nest.zeros() if nest.box.is_padding else nest.statements(call)
-    return _apart(body) if call is not None and length(body) > FEW else body
+    return apart(body, "bulk") if call is not None and length(body) > FEW else body
 
 
 def _nest(
-    plan: Plan, taken: Sequence[str], abilities: Abilities, kinds: Mapping[int, Kind]
+    plan: Plan,
+    taken: Sequence[str],
+    abilities: Abilities,
+    kinds: Mapping[int, Kind],
+    pads_apart: bool = False,
 ) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
-    """The same, where boxes are moved by the functions of their kinds."""
-    names = Names([*plan.space.sizes, *taken])
+    """The same, where boxes are moved by the functions of their kinds. pads_apart: whether padding has a function of its
+    own."""
+    elements, zeros = Names([*plan.space.sizes, *taken]), Names([*plan.space.sizes, *taken])
     statements: list[Statement] = []
+    padding: list[Statement] = []
     said: list[str] = []
     main = not isinstance(plan.destination_size, int) or (
         plan.destination_size * plan.element_bytes >= NEVER_LARGE
     )
     total = times(node_of(plan.destination_size), plan.element_bytes)
     for at, box in enumerate(plan.boxes):
+        is_apart = pads_apart and box.is_padding
+        names, found = (zeros, padding) if is_apart else (elements, statements)
         call = kinds[at].call(box, names) if at in kinds else None
         if at and call is not None:
-            statements.append(call)
+            found.append(call)
             continue
         own = total if main and at == 0 else None
         nest = BoxNest(box, plan.element_bytes, names, own, abilities)
-        statements += moved(nest, call)
+        found += moved(nest, call)
         said += [kind for kind in nest.kinds if kind not in said]
-    return (*names.lets, *statements), tuple(said)
+    if padding:
+        statements += apart((*zeros.lets, *padding), "padding")
+    return (*elements.lets, *statements), tuple(said)

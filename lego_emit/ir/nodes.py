@@ -94,9 +94,18 @@ def var(name: str) -> Node:
     return Node("var", (), name)
 
 
-@lru_cache(2**14)
 def made(op: str, *args: Node | int) -> Node:
-    """An operation over nodes and numbers."""
+    """An operation over nodes and numbers: the same object of the same operands, as long as their ranges are."""
+    found = _made(op, *args)
+    for own, given in zip(found.args, args, strict=True):
+        if own is not given and isinstance(given, Node):
+            if given.args or (own.lo, own.hi) != (given.lo, given.hi):
+                return Node(op, tuple([const(a) if isinstance(a, int) else a for a in args]))
+    return found
+
+
+@lru_cache(2**14)
+def _made(op: str, *args: Node | int) -> Node:
     return Node(op, tuple([const(a) if isinstance(a, int) else a for a in args]))
 
 
