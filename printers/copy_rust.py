@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
+from textwrap import wrap
 from typing import Any
 
 from lego_emit.emit.nests import BITWISE, CopyTexts, NestForms, NestLines, rows, spelled
@@ -28,6 +30,7 @@ from lego_emit.ir.nests import (
     Apply,
     Body,
     Buffer,
+    Call,
     Each,
     Flag,
     Kernel,
@@ -38,6 +41,7 @@ from lego_emit.ir.nests import (
     Vectors,
     When,
     Zero,
+    helpers,
     kernels,
     names_read,
     plus,
@@ -61,6 +65,7 @@ RUST = NestForms(
 )
 
 CHAIN = 60  # columns of calls that rustfmt leaves on a line
+MOST_BY_VALUE = 32  # integers in an array that clippy lets a function take
 MOST_LINES = 96  # of a body, beside the lines that check the slices
 
 
@@ -76,8 +81,76 @@ class LinesInRust(NestLines):
         if routine.value is not None:
             self.type, self.generic, self.blank = f"u{8 * routine.element_bytes}", "", "0"
         self.kernels = kernels(routine.body)
-        self.p = f"{routine.name.rstrip('_')}_"
+        self.own = self.p = f"{routine.name.rstrip('_')}_"
         self._has_buffer = False
+
+    # -- boxes of one kind -------------------------------------------------------------------------
+
+    def lines(self, body: Body, indent: int) -> list[str]:
+        """The lines of statements, calls of one function in a table."""
+        found: list[str] = []
+        for is_call, some in groupby(body, lambda s: isinstance(s, Call)):
+            if not is_call:
+                found += super().lines([*some], indent)
+                continue
+            tables: dict[Any, list[Any]] = {}  # boxes have no order
+            for s in some:
+                tables.setdefault(getattr(s, "helper", None), []).append(s)
+            for own in tables.values():
+                found += self._calls(own, indent)
+        return found
+
+    def _calls(self, calls: Sequence[Any], indent: int) -> list[str]:
+        """Calls of what moves boxes of one kind, which takes its integers in an array."""
+        helper, pad = calls[0].helper, " " * indent
+        rows = [f"[{', '.join(map(self.text, s.arguments))}]" for s in calls]
+        borrow = self._borrow(helper)
+        arrays = [SOURCE, DESTINATION] if helper.reads else [DESTINATION]
+        name = f"{self.own}{helper.stem}"
+        given = ", ".join([borrow + rows[0], *arrays])
+        if len(calls) == 1 and len(given) <= rust_layout.LIST_WIDTH:
+            return [f"{pad}{name}({given});"]
+        call = f"{name}({', '.join([f'{borrow}own', *arrays])});"
+        skip = f"{pad}#[rustfmt::skip]"
+        if len(calls) == 1:
+            return [skip, *_wrapped(f"let own = {rows[0]};", indent), f"{pad}{call}"]
+        table = [line for row in rows for line in _wrapped(f"{row},", indent + 4)]
+        return [
+            *(skip, f"{pad}let boxes = [", *table, f"{pad}];"),
+            *(f"{pad}for own in boxes {{", f"{pad}    {call}", f"{pad}}}"),
+        ]
+
+    def _borrow(self, helper: Any) -> str:
+        """How a function takes its array."""
+        return "&" if len(helper.parameters) > MOST_BY_VALUE else ""
+
+    def box_lines(self) -> list[str]:
+        """The functions that move boxes of one kind."""
+        found: list[str] = []
+        for helper in helpers(self.routine.body):
+            names = [self.names.get(name, name) for name in helper.parameters]
+            read = names_read(helper.body)
+            own = [
+                name if old in read else "_"
+                for old, name in zip(helper.parameters, names, strict=True)
+            ]
+            named = {s.name for s in walk(helper.body) if isinstance(s, Let | Loop)}
+            found += ["", *allowed("", sorted({*own, *named} - {"_"}), 0, False)]
+            at, T = len(found), self.type
+            kind = f"own: {self._borrow(helper)}[usize; {len(own)}]"
+            parameters = [kind, *([f"src: &[{T}]"] if helper.reads else []), f"dst: &mut [{T}]"]
+            pads = any(isinstance(s, Zero) for s in walk(helper.body))
+            generic = self.generic.replace("Copy", "Copy + Default") if pads else self.generic
+            start = f"fn {self.own}{helper.stem}{generic}"
+            found += rust_layout.head(start, parameters, "").split("\n")
+            taken = f"let [{', '.join(own)}] = {'*' * bool(self._borrow(helper))}own;"
+            found += ["    #[rustfmt::skip]"] * (len(taken) + 4 > WIDTH or len(own) > 9)
+            found += _wrapped(taken, 4)
+            body = [line for text in self.lines(helper.body, 4) for line in text.split("\n")]
+            if len(body) > MOST_LINES:
+                found.insert(at, "#[allow(clippy::too_many_lines)]")
+            found += [*body, "}"]
+        return found
 
     # -- statements --------------------------------------------------------------------------------
 
@@ -386,8 +459,18 @@ class LinesInRust(NestLines):
         if r.value is None:
             found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
         for name, borrow, size in ends:
-            found.append(f"    let {name} = {borrow}{name}[..{self.text(size)}];")
+            found += self._cut(name, borrow, size)
         return [*found, *(line for text in self.lines(r.body, 4) for line in text.split("\n"))]
+
+    def _cut(self, name: str, borrow: str, size: Node) -> list[str]:
+        """What cuts an array to its size, which has a name where it is long."""
+        line = f"    let {name} = {borrow}{name}[..{self.text(size)}];"
+        if len(line) <= WIDTH:
+            return [line]
+        names = {*self.names.values()}
+        end = next(n for n in ("length", "elements", "length_of_all") if n not in names)
+        lines = "\n".join(self.lines([Let(end, size)], 4)).split("\n")
+        return [*lines, f"    let {name} = {borrow}{name}[..{end}];"]
 
     def _unread(self, nodes: Iterable[Node], body: Body = ()) -> list[str]:
         """What takes the sizes that are not read."""
@@ -414,7 +497,7 @@ class LinesInRust(NestLines):
         )
         nodes = [r.destination, *(node for pair in nested for node in pair)]
         found += self._unread([*nodes, *(node for _, node in lets)])
-        found.append(f"    let dst = &mut dst[..{self.text(r.destination)}];")
+        found += self._cut(DESTINATION, "&mut ", r.destination)
         found += [line for text in self.lines(named, 4) for line in text.split("\n")]
         return [*found, *self._sliced(nested), "}"]
 
@@ -482,6 +565,12 @@ class LinesInRust(NestLines):
         ]
 
 
+def _wrapped(text: str, indent: int) -> list[str]:
+    """A line in several where it is long."""
+    pad = " " * indent
+    return wrap(text, WIDTH, initial_indent=pad, subsequent_indent=f"{pad}    ")
+
+
 # How an operation on an element is spelled.
 VALUES = {
     **C_VALUES,
@@ -526,10 +615,10 @@ def _sum(x: Node, y: Node) -> Node:
 class CopiesInRust(CopyTexts):
     """What a file's template has of its copies."""
 
-    own = ("own",)
+    own = ("own", "boxes")
     lines_of = LinesInRust
     index_type = USIZE
-    abilities = Abilities(streams=False, pairs=False, fetches=False)
+    abilities = Abilities(streams=False, pairs=False, fetches=False, calls=True)
     has_slices = has_parts = True
 
     def __init__(self, printer: Any, program: Any):
@@ -544,4 +633,5 @@ class CopiesInRust(CopyTexts):
     def lines(self) -> list[str]:
         """The helpers, which are of any type unless they change elements, and the routines."""
         helpers = (line for part in self.leads for line in part.helpers())
-        return [*helpers, *(line for part in self.parts for line in part.routine_lines())]
+        own = (line for p in self.parts for line in (*p.box_lines(), *p.routine_lines()))
+        return [*helpers, *own]

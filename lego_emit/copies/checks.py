@@ -112,9 +112,10 @@ def check(
             for one in (pieces, fine):
                 check_slices(plan, one, sizes)
         else:
-            for way in WAYS if plan.is_affine else WAYS[:1]:
+            is_small = value_of(plan.destination_size, sizes) <= MOST_CHECKED
+            for way in WAYS if plan.is_affine and is_small else WAYS[:1]:
                 check_nest(plan, body, sizes, way, pieces)
-            if fine is not None:
+            if fine is not None and is_small and (sizes not in more or sizes is more[0]):
                 check_parts(plan, fine, sizes)
         count += 1
     if plan.is_affine and not plan.space.sizes:
@@ -174,7 +175,7 @@ def covering(plan: Plan, found: Sequence[Mapping[str, int]]) -> list[dict[str, i
     done = {one for values in found for one in met(values)}
     if not done:  # not even a single tile is small
         least = min((value_of(plan.destination_size, values) for values in found), default=0)
-        most = min(4 * least, MOST_COVERED)
+        most = min(2 * least, MOST_COVERED)
     draw, more = Random(0), list[dict[str, int]]()
     tried = [{n: draw.choice(DRAWN) for n in names} for _ in range(MOST_DRAWN)]
     left = [(values, met(values)) for values in tried if allowed(plan, values)]
@@ -288,10 +289,11 @@ def check_nest(
 def check_parts(plan: Plan, pieces: Pieces, sizes: Mapping[str, int]) -> None:
     """Run a nest piece by piece, and compare what they write together. Raises InternalError where two of them write
     one place, too."""
+    body = pieces.body
     for way in WAYS[:1] + WAYS[2:3]:
         found: dict[int, Any] = {}
         for part in range(count_of(pieces, sizes)):
-            own = _moved(plan, pieces.body, sizes, {FIRST: part, LAST: part + 1}, way)
+            own = _moved(plan, body, sizes, {FIRST: part, LAST: part + 1}, way)
             if not found.keys().isdisjoint(own):
                 raise _fault(plan, f"two of its parts write one place at {dict(sizes)}")
             found |= own

@@ -32,8 +32,8 @@ from ..ir.nests import (
     times,
 )
 from ..ir.nodes import Node, const, evaluated, made, var
-from .digits import Digit
-from .kinds import LONG, Kind, kinds_of, length, moved
+from .digits import Digit, Size
+from .kinds import Kind, apart, kinds_of, length, moved
 from .plan import Box, Plan
 from .schedule import NEVER_LARGE, BoxNest
 from .tiles import ALL, LINE, Names
@@ -41,6 +41,7 @@ from .values import least, node_of
 
 PIECE = 2**16  # bytes that a piece has at least, about
 MOST = 1024  # pieces of a box, about
+LONG_PART = 80  # statements and ends, after which boxes share functions
 ENOUGH = 64  # pieces, after which no more digits are cut
 LARGE = 2**24  # bytes of a copy that is streamed, unless a user says otherwise
 # Lines of the source and of the destination that a piece of a streamed copy has side by side: where it is large, and
@@ -232,10 +233,12 @@ def in_pieces(
     least, PIECE by default."""
     boxes: list[Box] = []
     found = _in_pieces(plan, taken, abilities, piece, {}, boxes)
-    if plan.space.sizes and abilities.calls and length(found.loops) > LONG:
+    if plan.space.sizes and abilities.calls and length((*found.lets, *found.loops)) > LONG_PART:
         known = [*plan.space.sizes, *taken]
         kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
         found = _in_pieces(plan, taken, abilities, piece, kinds, [])
+        if length((*found.lets, *found.loops)) > LONG_PART:
+            found = _in_pieces(plan, taken, abilities, piece, kinds, [], True)
     return found
 
 
@@ -246,8 +249,10 @@ def _in_pieces(
     piece: int,
     kinds: Mapping[int, Kind],
     boxes: list[Box],
+    is_apart: bool = False,
 ) -> Pieces:
-    """The same, where boxes are moved by the functions of their kinds. boxes: is given those of each piece."""
+    """The same, where boxes are moved by the functions of their kinds. boxes: is given those of each piece; is_apart:
+    whether each loop calls a function of its own for a piece."""
     names = Names([*plan.space.sizes, *taken, FIRST, LAST, PART])
     size = plan.destination_size
     main = not isinstance(size, int) or size * plan.element_bytes >= NEVER_LARGE
@@ -255,19 +260,25 @@ def _in_pieces(
     nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
     lines = _lines_of(plan)
     shared = _shared(nests, lines)
-    groups = [nests] if shared else [[nest] for nest in nests]
+    groups = [(nests, shared)] if shared else _groups(plan, nests, lines, piece or PIECE)
     cutting = Cutting(names, piece)
     numbered = _Numbered(cutting, len(groups))
     loops: list[Statement] = []
     found: list[tuple[Cut, ...]] = []
-    for group in groups:
+    for group, digits in groups:
         whole = total
         if not shared:
             extents = [names.named(d.n, "n") for d in group[0].digits]
+            if len(group) > 1:  # of all that a round has
+                rest = sum(prod(_most(d.n) or 1 for d in nest.digits) for nest in group)
+                extents = [*(names.named(d.n, "n") for d, _ in digits), const(rest)]
             whole = reduce(lambda x, y: folded("mul", x, y), extents, const(plan.element_bytes))
-        cuts = cutting.cuts(shared or _shared(group, lines), whole)
+        cuts = cutting.cuts(digits, whole)
         loop, lets = numbered.loop(cuts)
-        own = names.within([name for cut in cuts for name in cut.names])
+        own_names = [name for cut in cuts for name in cut.names]
+        own = names.within(own_names)
+        if is_apart:
+            own = Names([*plan.space.sizes, *taken, FIRST, LAST, PART, *own_names])
         body: list[Statement] = []
         for nest in group:
             large = total if main and nest is nests[0] else None
@@ -279,9 +290,60 @@ def _in_pieces(
                 continue
             small = BoxNest(box, plan.element_bytes, own, large, abilities)
             body += moved(small, call)
-        loops.append(replace(loop, body=(*lets, *own.lets, *body)))
+        inner: tuple[Statement, ...] = (*own.lets, *body)
+        inner = apart(inner, f"piece{len(loops) or ''}") if is_apart else inner
+        loops.append(replace(loop, body=(*lets, *inner)))
         found.append(cuts)
     return Pieces(tuple(names.lets), tuple(loops), numbered.before, tuple(found))
+
+
+def _groups(
+    plan: Plan, nests: Sequence[BoxNest], lines: tuple[int, int], piece: int
+) -> list[tuple[list[BoxNest], list[tuple[Digit, int]]]]:
+    """Boxes that are cut alike, each group with its digits: of sizes that are symbols those that may be large, or
+    all where the others make more than a piece; boxes without any are one piece together."""
+    if not plan.space.sizes:
+        return [([nest], _shared([nest], lines)) for nest in nests]
+    groups: dict[Any, list[BoxNest]] = {}
+    for nest in nests:
+        large = [d for d in nest.digits if _most(d.n) is None]
+        rest = prod(_most(d.n) or 1 for d in nest.digits) * plan.element_bytes
+        key: Any = frozenset((node_of(d.n), node_of(d.b)) for d in large), nest.box.is_padding
+        groups.setdefault(id(nest) if rest > piece else key, []).append(nest)
+    found: list[tuple[list[BoxNest], list[tuple[Digit, int]]]] = []
+    for key, group in groups.items():
+        digits = _shared(group, lines)
+        if isinstance(key, tuple):
+            digits = [(d, u) for d, u in digits if (node_of(d.n), node_of(d.b)) in key[0]]
+        found.append((group, digits))
+    return found
+
+
+def _most(size: Size) -> int | None:
+    """The most that an extent may be, None where it has no bound."""
+    return _most_of(node_of(size))
+
+
+def _most_of(node: Node) -> int | None:
+    if node.op == "const":
+        return node.value
+    ends = [_most_of(arg) for arg in node.args]
+    if node.op == "mod" and ends[1] is not None:
+        return ends[1] - 1
+    if not ends or ends[0] is None:
+        return None
+    if node.op == "sub":
+        return ends[0]
+    if ends[1] is None or node.op not in ("div", "add", "mul"):
+        return None
+    x, y = ends[0], ends[1]
+    return (
+        x // y
+        if node.op == "div" and node.args[1].op == "const"
+        else x + y
+        if node.op == "add"
+        else x * y
+    )
 
 
 def _piece(box: Box, cuts: Sequence[Cut]) -> Box:

@@ -330,8 +330,8 @@ class Helper:
 
     @property
     def reads(self) -> bool:
-        """Whether it reads the source, and does not write zeros."""
-        return not any(isinstance(s, Zero) for s in walk(self.body))
+        """Whether it reads the source, and does not write zeros alone."""
+        return any(isinstance(s, Move | Apply) for s in walk(self.body))
 
 
 @dataclass(frozen=True)
@@ -531,8 +531,7 @@ def _reader(node: Node) -> Callable[[Mapping[str, int]], Any]:
     if row is None or row.takes != "ii":
         return lambda env: evaluated(node, env, {})
     value, first, second = row.value, *map(_reader, args)
-    if node.op in ("div", "mod"):
-        value = _QUOTIENTS[node.op]
+    value = _of_none(value) if node.op in ("div", "mod") else value
     if args[1].op == "const":
         return lambda env, number=args[1].value: value(first(env), number)
     return lambda env: value(first(env), second(env))
@@ -542,24 +541,18 @@ class Negative(ArithmeticError):
     """A negative number is divided, of which languages have different quotients."""
 
 
-def _quotient(x: int, y: int) -> int:
-    if x < 0:
-        raise Negative(x)
-    return x // y
+def _of_none(value: Callable[[int, int], Any]) -> Callable[[int, int], Any]:
+    def found(x: int, y: int) -> Any:
+        if x < 0:
+            raise Negative(x)
+        return value(x, y)
 
-
-def _rest(x: int, y: int) -> int:
-    if x < 0:
-        raise Negative(x)
-    return x % y
-
-
-_QUOTIENTS = {"div": _quotient, "mod": _rest}
+    return found
 
 
 def _reader_of_shared(node: Node) -> Callable[[Mapping[str, int]], Any]:
     """The same of a node whose operands several share, each of which is evaluated once."""
-    divided = [id(n.args[0]) for n in node.walk() if n.op in _QUOTIENTS]
+    divided = [id(n.args[0]) for n in node.walk() if n.op in ("div", "mod")]
 
     def read(env: Mapping[str, int]) -> Any:
         known: dict[int, Any] = {}

@@ -100,7 +100,7 @@ def made(op: str, *args: Node | int) -> Node:
     for own, given in zip(found.args, args, strict=True):
         if own is not given and isinstance(given, Node):
             if given.args or (own.lo, own.hi) != (given.lo, given.hi):
-                return Node(op, tuple([const(a) if isinstance(a, int) else a for a in args]))
+                return _made.__wrapped__(op, *args)
     return found
 
 
