@@ -699,6 +699,10 @@ def test_runs_of_whole_lines_are_streamed_in_the_order_of_the_source():
     assert [*order(4096, 64)] == [[64, 64, 64], [64, 64, 64]]
     there, back = order(4096, 16)
     assert len(there) == 3 and back == [256, 256, 16]
+    panels = Strided((2048, (16, 128)), (16, (1, 2048 * 16)))
+    for pair in ((Row(2048, 2048), panels), (panels, Row(2048, 2048))):  # of four rows at once
+        text = str(copy(*pair, target="c", element=4, name="moved"))
+        assert "t1 += 4" in text[text.index("if (streams) {") : text.index("moved_fence();")]
 
 
 @pytest.mark.parametrize(("fields", "hinted"), [(4, False), (16, False), (32, True)])

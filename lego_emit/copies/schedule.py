@@ -36,7 +36,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .passes import Passes, passes_of
-from .tiles import LINE, VECTOR, Mover, Tiles
+from .tiles import CHUNK, LINE, VECTOR, Mover, Tiles
 from .values import node_of
 
 # A cache's first level has 64 bytes in each of WAYS ways of PAGE bytes. Rows of a tile that lie a multiple of
@@ -69,7 +69,7 @@ class BoxNest(Tiles):
         is_known = True
         ends: list[Statement] = []
         in_lines = streams and self._has_lines_of_runs
-        tile = mover.cell if in_lines else self._direct_tile(mover)
+        tile = self._tile_of_lines(mover) if in_lines else self._direct_tile(mover)
         for k in range(len(self.digits)):
             if k == mover.whole or self._is_whole(k, mover.cell[k]):
                 continue
@@ -103,18 +103,42 @@ class BoxNest(Tiles):
         order = self._by_source(around)
         if mover.kernel is not None and self._has_few_sets:
             order = order[::-1]
-        ordered = [apart[k] for k in sorted(apart, key=lambda k: -in_lines * self._far(k))]
-        return self._unless_empty(mover.run, _nested([*ordered, *order], inner))
+        nest = [*(apart[k] for k in sorted(apart)), *order]
+        if in_lines:
+            both = apart | around
+            nest = [both[k] for k in sorted(both, key=lambda k: -self._far(k))]
+        return self._unless_empty(mover.run, _nested(nest, inner))
 
     @property
     def _has_lines_of_runs(self) -> bool:
         """Whether runs past the caches are moved in the order of the source, which caches fetch ahead: those of two lines
-        or more, and those of a line where the destination's next run comes soon."""
+        or more, and those of a line where the destination's next run comes soon, or some are gathered."""
         n = 1 if self.run is None else self.digits[self.run].n
         if not isinstance(n, int) or n * self.bytes < LINE:
             return False
         order = sorted(range(len(self.digits)), key=lambda k: -self._far(k))
-        return n * self.bytes >= 2 * LINE or self._stays([d.b for d in self.digits], n, order)
+        is_read = n * self.bytes >= 2 * LINE or self._gathered is not None
+        return is_read or self._stays([d.b for d in self.digits], n, order)
+
+    @cached_property
+    def _gathered(self) -> tuple[int, int] | None:
+        """The digit of which several runs of a line are written one behind the other, and how many, where rows of both
+        memories have more than a page: caches fetch a few rows ahead, and memory takes a few lines at once."""
+        run = 1 if self.run is None else self._known(self.run)
+        several = CHUNK // LINE if run * self.bytes == LINE else 1
+        to = next((k for k, d in enumerate(self.digits) if d.b == run and k != self.run), None)
+        of = next((k for k, d in enumerate(self.digits) if d.a == run and k != self.run), None)
+        if several == 1 or to is None or of is None or to == of:
+            return None
+        is_long = min(self._known(of), self._known(to)) * LINE > PAGE
+        return (to, several) if is_long and self._known(to) % several == 0 else None
+
+    def _tile_of_lines(self, mover: Mover) -> list[int]:
+        """A tile of such runs: one, or several that are written one behind the other."""
+        found = [*mover.cell]
+        if self._gathered is not None:
+            found[self._gathered[0]] = self._gathered[1]
+        return found
 
     def _far(self, k: int) -> int:
         """How far apart the source's places are along a digit, a symbol being large."""
