@@ -4,6 +4,7 @@ import re
 import shlex
 import subprocess
 from dataclasses import replace
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -644,15 +645,12 @@ CASE = """{{
   }}"""
 
 
-@pytest.mark.deep
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("flags", [(), ("-DSCALAR",), ("-march=x86-64-v3", "-DLARGE")])
-def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
-    """Every memory to and from rows, in memories of exactly their sizes."""
+@cache
+def catalogue_copies(size):
+    """(the headers by name, the cases of MAIN, the bytes that they read): every memory to and from rows."""
     from lego_emit.copies.plan import PAD, model
 
-    includes, cases, data = [], [], b""
+    headers, cases, data = {}, [], b""
     rng = np.random.default_rng(size)
     for at, name in enumerate(MEMORIES):
         entry = catalogue[name]
@@ -660,12 +658,7 @@ def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
         for way, pair in enumerate([(Row(*layout.dims), layout), (layout, Row(*layout.dims))]):
             called = f"copy_{at}_{way}"
             unit = copy(*pair, "c", name=called, element=size)
-            (tmp_path / f"{called}.h").write_text(unit.source)
-            if "-DSCALAR" in flags:
-                includes.append(f"#define {called.upper()}_SCALAR")
-            if "-DLARGE" in flags:
-                includes.append(f"#define {called.upper()}_LARGE 0")
-            includes.append(f'#include "{called}.h"')
+            headers[called] = unit.source
             wanted = model(unit.plan, {})
             source = rng.integers(0, 256, (unit.plan.source_size, size), np.uint8)
             due = np.full((len(wanted), size), 0xA5, np.uint8)
@@ -673,6 +666,30 @@ def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
             due[wanted == PAD] = 0
             data += source.tobytes() + due.tobytes()
             cases.append(CASE.format(a=source.size, b=due.size, name=called))
+    return headers, cases, data
+
+
+# One worker does all of a size.
+OF_SIZES = [
+    pytest.param(size, marks=pytest.mark.xdist_group(f"catalogue {size}")) for size in SIZES
+]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("size", OF_SIZES)
+@pytest.mark.parametrize("flags", [(), ("-DSCALAR",), ("-march=x86-64-v3", "-DLARGE")])
+def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
+    """In memories of exactly their sizes."""
+    headers, cases, data = catalogue_copies(size)
+    includes = []
+    for called, source in headers.items():
+        (tmp_path / f"{called}.h").write_text(source)
+        if "-DSCALAR" in flags:
+            includes.append(f"#define {called.upper()}_SCALAR")
+        if "-DLARGE" in flags:
+            includes.append(f"#define {called.upper()}_LARGE 0")
+        includes.append(f'#include "{called}.h"')
     (tmp_path / "data").write_bytes(data)
     text = MAIN.format(includes="\n".join(includes), cases="\n  ".join(cases))
     (tmp_path / "main.c").write_text(text)

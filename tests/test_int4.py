@@ -90,6 +90,7 @@ def test_a_tile_that_its_warps_do_not_divide_is_refused(setting, example):
         render("{{ plain.size }}", "cuda", **example.given("P N K", *setting))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", [((64, 256), 1, 6), ((136, 128), 1, 5)])
 def test_a_block_has_the_registers_that_its_warps_ask_for(setting, example):
     given = example.given("P N K", *setting)
