@@ -694,7 +694,7 @@ def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
     text = MAIN.format(includes="\n".join(includes), cases="\n  ".join(cases))
     (tmp_path / "main.c").write_text(text)
     checks = "address,undefined" if compiler == "gcc" else "undefined"  # which needs no library
-    command = [compiler, "-std=c99", "-O1", "-g", f"-fsanitize={checks}"]
+    command = [compiler, "-std=c99", "-O1", "-g1", f"-fsanitize={checks}"]
     command += ["-fno-sanitize-recover=all"] if compiler == "gcc" else ["-fsanitize-trap=all"]
     command += [*flags, "main.c", "-o", "main"]
     subprocess.run(command, cwd=tmp_path, check=True)

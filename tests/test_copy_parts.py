@@ -304,7 +304,7 @@ def test_threads_of_ones_own_under_sanitizers(checks, large, tmp_path):
     unit = copy(Row(*dims), catalogue["onednn.nChw16c"](*dims), "c", name="blocked", threads=True)
     (tmp_path / "blocked.h").write_text(unit.source)
     (tmp_path / "main.c").write_text(MAIN)
-    command = ["gcc", "-O1", "-g", "-pthread", f"-fsanitize={checks}", "-fno-sanitize-recover=all"]
+    command = ["gcc", "-O1", "-g1", "-pthread", f"-fsanitize={checks}", "-fno-sanitize-recover=all"]
     subprocess.run([*command, *large, "main.c", "-o", "main"], cwd=tmp_path, check=True)
     done = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -267,7 +267,7 @@ USE = """  {{
 """
 SANITIZE = (
     "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-Wall", "-Wextra", "-Wconversion",
-    "-Wsign-conversion", "-Wshadow", "-Werror", "-g",
+    "-Wsign-conversion", "-Wshadow", "-Werror", "-g1",
 )  # fmt: skip
 
 

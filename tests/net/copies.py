@@ -332,7 +332,7 @@ def judge(pairs, compiler="gcc", told=None):
         (folder / "data").write_bytes(data)
         text = MAIN.format(includes="\n".join(includes), cases="\n  ".join(cases))
         (folder / "main.c").write_text(text)
-        command = [compiler, "-std=c99", "-g", *COMPILERS[compiler], "main.c", "-o", "main"]
+        command = [compiler, "-std=c99", "-g1", *COMPILERS[compiler], "main.c", "-o", "main"]
         run = partial(subprocess.run, cwd=folder, capture_output=True, text=True, check=False)
         if (done := run(command)).returncode:
             return [*found, (pairs[0].number, f"does not compile: {done.stderr[:2000]}")]
