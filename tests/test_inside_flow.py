@@ -132,6 +132,7 @@ FLOW = {
     "a mask beyond the tile": ("K = ExpandBy([5, 7], [6, 8], TileBy([3, 4], [2, 2]))\nreturn [K.in_bounds(a, b, c, d) for a in range(-1, 4) for b in range(-1, 5) for c in range(-1, 3) for d in (-1, 0, 1, 2)]", False),
     "starred": ("p, *q = Row(M, N).inv(7)\nreturn p, q, (*Row(M, N).inv(8), 9)", False),
     "in a call": ("return max(*Row(M, N).inv(8)), dict(a=Row(M, N)[i, j]), [Row(M, N).inv(9)[1]]", False),
+    "two layouts whose positions are choices": ("A = ExpandBy([M - 1, N - 1], [M, N], TileBy([M // 2, N // 2], [2, 2]))\nB = ExpandBy([N - 1, M - 1], [N, M], TileBy([N // 2, M // 2], [2, 2]))\nK = A if T else B\nreturn [K[a, b, c, 1] for a in range(2) for b in range(2) for c in range(2)], (B if T else A)[1, 1, 1, 1]", False),
     "all of an index by one name": ("K = Row(M, N) if T else Col(M, N)\nz = K.inv(7)\nw = K.in_bounds(i, j)\nreturn z, w, K[i, j]", False),
     "a unicode name": ("ä = 'äöü'; z = Row(M, N)[i, j]; return ä, z", False),
 }  # fmt: skip

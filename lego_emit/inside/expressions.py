@@ -559,6 +559,8 @@ class Expressions(Layouts):
         """(a value as text, whether it binds as tightly as a name)."""
         if isinstance(found, Chosen):
             yes, no = (self._text(x, bare=True) for x in (found.yes, found.no))
+            if isinstance(ast.parse(yes, mode="eval").body, ast.IfExp):
+                yes = f"({yes})"  # else the test would be one of its last part
             return f"({yes} if {found.test} else {no})", True
         if isinstance(found, Several):
             texts = [self._inline(x) for x in found]
