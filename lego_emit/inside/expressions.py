@@ -23,7 +23,7 @@ from ..kernels.placed import Placed, placed, sizes_of
 from ..kernels.slices import Axis
 from ..kernels.spelling import Kernel, NoExpression
 from ..kernels.texts import MARKED
-from ..kernels.values import Several, Value
+from ..kernels.values import Several, Test, Value
 from ..trace.follow import go_on
 from .flow import Either, Gone, Known, any_of, own_names_within
 from .kept import Unknown, kept
@@ -70,11 +70,6 @@ class _Names(Kernel):
     def doubts(self, position: Sequence[Value]) -> bool:
         """Whether it is no number of a program: of threads and of elements there may be more than positions."""
         return not {value.said for value in position} <= self.programs
-
-    def unpromised(self, name: str) -> None:
-        """The name's range, which its position promised, is no longer known: the position is another one, or none."""
-        self.names[name].positions = {}
-        self._promises.pop(name, None)
 
     def noted(self, value: Value) -> str:
         """Nothing: no name is to be looked for in a text."""
@@ -572,7 +567,8 @@ class Expressions(Layouts):
             return str(found), True
         text = self._inline(found)
         if text is None:
-            return self._called([found]), True
+            call = self._called([found])  # of a condition it is 1 or 0
+            return (f"{call} != 0", False) if isinstance(found, Test) else (call, True)
         match = MARKED.search(text)
         assert match is not None
         return match[2], bool(match[1])

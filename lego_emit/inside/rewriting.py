@@ -275,7 +275,7 @@ class Rewriter(Descriptors):
             for name, value in zip(names, found, strict=True):
                 self.kernel.names[name].positions = value.positions
                 if any(held.holes for held in value.positions):
-                    self.kernel.unpromised(name)
+                    self.kernel._promises.pop(name, None)
         for name in (self.moved | self.shared).intersection(names):
             self._declare(name, node)
         text = "; ".join([*self._before, text])

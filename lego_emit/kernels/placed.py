@@ -104,6 +104,12 @@ class Placed:
         """Whether an index holds an element, a condition: each lies in 0..n - 1, and no mask leaves it out."""
         given = self._given(indices, ".in_bounds")
         positions = dict.fromkeys(x for value in given for x in value.positions)
+        for one in positions:
+            if one.lost:
+                raise TemplateError(
+                    f"{self._name}.in_bounds asks for the position of {one.said}, and {one.lost} is assigned again: "
+                    "ask before that"
+                )
         for value in given:
             if value.positions.keys() - {x for name in value.made_of for x in name.positions}:
                 raise TemplateError(f"{value.said} within in_bounds: give it a name before")
@@ -117,7 +123,11 @@ class Placed:
             for value, n in zip(given, self._layout.dims, strict=True):
                 i = Expr.of(value.make())
                 limits += [Cond("le", Expr.of(0), i), Cond("lt", i, known.rebuilt(Expr.of(n)))]
-            open_ones = [*asked, *(c for c in limits if known.decide(c) is not True)]
+            decided = [known.decide(c) for c in limits]
+            if False in decided:
+                return 0
+            pairs = zip(limits, decided, strict=True)
+            open_ones = [*asked, *(c for c, known_so in pairs if known_so is not True)]
             if self._layout.masks:
                 with known.scope():  # the mask is asked of an index within the sizes alone
                     for condition in open_ones:
@@ -248,6 +258,7 @@ class Held:
     def __init__(self, layout: Block, said: str, given: Sequence[Value], holes: bool):
         self.layout, self.said, self.given, self.holes = layout, said, given, holes
         self.names = {*sizes_of(layout)}.union(*(value.names for value in given))
+        self.lost = ""  # the name that is another value by now
 
     def limits(self) -> list[Cond]:
         """What holds of a position."""
