@@ -1,6 +1,7 @@
 """Parts of the lowering by themselves: what looks at all values, names, bounds, conditions as text."""
 
 import re
+from types import SimpleNamespace
 
 import index_functions
 import numpy as np
@@ -234,3 +235,12 @@ def test_a_message_says_what_is_not_bounded():
 def test_a_form(made, text):
     ranges = {name: (0, 9) for name in "xy"[: made.__code__.co_argcount]}
     assert text in generate(made, "cpp", name="f", ranges=ranges).source
+
+
+@pytest.mark.parametrize(
+    ("least", "is_nonnegative"), [(None, False), (-1, False), (0, True), (1, True)]
+)
+def test_what_a_loop_gives_is_nonnegative_from_0_on(least, is_nonnegative):
+    graph = Graph(cost_model("ops"), ())
+    made = graph.round(SimpleNamespace(key="loop", item=0, bounds=[(least, 9)]))
+    assert (made in graph.nonnegative) is is_nonnegative

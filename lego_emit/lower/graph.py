@@ -85,9 +85,9 @@ class Graph:
         key = ("round", made.key, made.item)
         found = self._known.get(key)
         if found is None:
-            found = self._add(
-                key, Own("round", (), made), True, (made.bounds[made.item][0] or -1) >= 0
-            )
+            least = made.bounds[made.item][0]
+            own = Own("round", (), made)
+            found = self._add(key, own, True, least is not None and least >= 0)
         return found
 
     def within(self, node: Node, source: Expr) -> Node:
