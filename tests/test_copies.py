@@ -162,7 +162,10 @@ def test_boxes_of_one_kind_share_a_function(name, target):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "threads"),
-    rest_deep([("c", True), ("rust", False), ("cpp", False), ("cpp", True), ("c", False), ("rust", True)], 2),
+    rest_deep(
+        [("c", True), ("rust", False), ("cpp", False), ("cpp", True), ("c", False), ("rust", True)],
+        2,
+    ),
 )
 def test_a_function_of_boxes_moves_them(target, threads):
     unit = copy(*symbolic("tenstorrent.TILE"), target, name="moved", threads=threads)

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import InternalError
 from ..ir import grids
+from ..ir.nest_runs import Negative, Way, run
 from ..ir.nests import (
     FIRST,
     LAST,
@@ -20,11 +21,8 @@ from ..ir.nests import (
     Call,
     Let,
     Loop,
-    Negative,
     Vectors,
-    Way,
     When,
-    run,
     walk,
 )
 from ..ir.nodes import Node, evaluate, evaluated

@@ -1,4 +1,4 @@
-"""The nest: a copy as loops, moves and kernels, which printers spell and `run` carries out.
+"""The nest: a copy as loops, moves and kernels, which printers spell and lego_emit/ir/nest_runs.py carries out.
 
 It is the seam between the plan and the languages. A language prints each statement by a table
 (lego_emit/printers/copy_forms.py); offsets, bounds and conditions are nodes (lego_emit/ir/nodes.py), which it
@@ -25,20 +25,16 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import product
-from operator import itemgetter
 from typing import Any, NamedTuple, TypeAlias
 
-from ..operations import OPS
-from .nodes import Node, const, evaluated, made, var
+from .nodes import Node, const, made, var
 
 SOURCE, DESTINATION, BUFFER = "src", "dst", "buffer"
 NOTHING, ONE = const(0), const(1)
 ZERO = -2  # what a run puts where a copy writes zeros
-MOST_MET = 64  # nodes of an expression that is read as functions
 
 
 Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and elements beyond it
@@ -494,209 +490,3 @@ def times(node: Node, number: int) -> Node:
     if node.op == "const":
         return const(node.value * number)
     return node if number == 1 else made("mul", node, number)
-
-
-# -- what a nest does --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Way:
-    """Which of its ways a run takes. vectors: those of vector extensions; large: whether the copy counts as a
-    large one; aligned: whether memory is; before: how many
-    elements the destination is beyond the begin of a line."""
-
-    vectors: bool = True
-    large: bool = False
-    aligned: bool = True
-    before: int = 0
-
-
-def run(
-    body: Body,
-    sizes: Mapping[str, int],
-    source: Any,
-    destination: MutableMapping[int, Any],
-    way: Way = Way(),
-) -> None:
-    """Carry a nest out on the source's elements, which source[place] gives; what it writes is put into
-    destination."""
-    _Run(source, destination, way).body(body, dict(sizes))
-
-
-def _reader(node: Node) -> Callable[[Mapping[str, int]], Any]:
-    """A function that gives a node's value by the names' integers, which a loop asks for at each step."""
-    args, row = node.args, OPS.get(node.op)
-    if not args:
-        return itemgetter(node.value) if node.op == "var" else lambda env, value=node.value: value
-    if row is None or row.takes != "ii":
-        return lambda env: evaluated(node, env, {})
-    value, first, second = row.value, *map(_reader, args)
-    value = _of_none(value) if node.op in ("div", "mod") else value
-    if args[1].op == "const":
-        return lambda env, number=args[1].value: value(first(env), number)
-    return lambda env: value(first(env), second(env))
-
-
-class Negative(ArithmeticError):
-    """A negative number is divided, of which languages have different quotients."""
-
-
-def _of_none(value: Callable[[int, int], Any]) -> Callable[[int, int], Any]:
-    def found(x: int, y: int) -> Any:
-        if x < 0:
-            raise Negative(x)
-        return value(x, y)
-
-    return found
-
-
-def _reader_of_shared(node: Node) -> Callable[[Mapping[str, int]], Any]:
-    """The same of a node whose operands several share, each of which is evaluated once."""
-    divided = [id(n.args[0]) for n in node.walk() if n.op in ("div", "mod")]
-
-    def read(env: Mapping[str, int]) -> Any:
-        known: dict[int, Any] = {}
-        found = evaluated(node, env, known)
-        if any(known.get(key, 0) < 0 for key in divided):
-            raise Negative
-        return found
-
-    return read
-
-
-@lru_cache(2**12)
-def _value_of(node: Node) -> Callable[[Mapping[str, int]], Any]:
-    """_reader of a node of which few are on all ways down, where one that several share is met again; else what
-    evaluates it. A nest is run many times."""
-    left, waiting = MOST_MET, [node]
-    while waiting and left:
-        waiting.extend(waiting.pop().args)
-        left -= 1
-    return _reader_of_shared(node) if waiting else _reader(node)
-
-
-class _Run:
-    def __init__(self, source: Any, destination: Any, way: Way):
-        self.arrays: dict[str, Any] = {SOURCE: source, DESTINATION: destination}
-        self.way = way
-        self.readers: dict[int, tuple[Node, Callable[[Mapping[str, int]], Any]]] = {}  # by identity
-
-    def body(self, body: Body, env: dict[str, int]) -> None:
-        for statement in body:
-            getattr(self, type(statement).__name__.lower())(statement, env)
-
-    def value(self, node: Node, env: Mapping[str, int]) -> int:
-        found = self.readers.get(id(node))
-        if found is None:
-            found = self.readers[id(node)] = node, _value_of(node)
-        return int(found[1](env))
-
-    def let(self, s: Let, env: dict[str, int]) -> None:
-        env[s.name] = self.value(s.value, env)
-
-    def loop(self, s: Loop, env: dict[str, int]) -> None:
-        last = None if s.last is None else self.value(s.last, env)
-        step = s.step if isinstance(s.step, int) else self.value(s.step, env)
-        for k in range(self.value(s.start, env), self.value(s.stop, env), step):
-            env[s.name] = max(0, k) if s.rises else k
-            env[s.name] = env[s.name] if last is None else min(env[s.name], last)
-            self.body(s.body, env)
-
-    def flag(self, s: Flag, env: dict[str, int]) -> None:
-        holds = s.condition is None or bool(evaluated(s.condition, env, {}))
-        holds = holds and (s.large is None or self.way.large)
-        env[s.name] = holds and (not s.aligned or self.way.aligned)
-
-    def before(self, s: Before, env: dict[str, int]) -> None:
-        env[s.name] = -((self.way.before + self.value(s.at, env)) % s.line)
-
-    def when(self, s: When, env: dict[str, int]) -> None:
-        holds = any(env[flag] for flag in s.flags)
-        holds = holds or (s.condition is not None and bool(evaluated(s.condition, env, {})))
-        self.body(s.then if holds else s.otherwise, env)
-
-    def move(self, s: Move, env: dict[str, int]) -> None:
-        to, of = self.value(s.to.offset, env), self.value(s.of.offset, env)
-        for k in range(self.value(s.count, env)):
-            self.arrays[s.to.array][to + k] = self.arrays[s.of.array][of + k]
-
-    def zero(self, s: Zero, env: dict[str, int]) -> None:
-        to = self.value(s.to.offset, env)
-        for k in range(self.value(s.count, env)):
-            self.arrays[s.to.array][to + k] = ZERO
-
-    def strided(self, s: Strided, env: dict[str, int]) -> None:
-        to = self.value(s.to.offset, env)
-        of = 0 if s.of is None else self.value(s.of.offset, env)
-        ones, others = (
-            [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
-        )
-        for index in product(*(range(self.value(n, env)) for n in s.extents)):
-            at = to + sum(i * n for i, n in zip(index, others, strict=True))
-            read = of + sum(i * n for i, n in zip(index, ones, strict=True))
-            value = ZERO if s.of is None else self.arrays[s.of.array][read]
-            self.arrays[s.to.array][at] = value
-
-    def apply(self, s: Apply, env: dict[str, int]) -> None:
-        kernel, pair = s.kernel, s.kernel.pair
-        of, to = self.value(s.of.offset, env), self.value(s.to.offset, env)
-        ones, others = (
-            [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
-        )
-        self.block(s, of, to, ones, others)
-        if pair is not None:
-            size = kernel.block[pair]
-            self.block(s, of + size * ones[pair], to + size * others[pair], ones, others)
-
-    def block(self, s: Apply, of: int, to: int, ones: Sequence[int], others: Sequence[int]) -> None:
-        """One block, which begins at these places."""
-        kernel, loaded = s.kernel, list[list[Any]]()
-        for index, beyond in kernel.loads:
-            at = of + beyond + sum(i * n for i, n in zip(index, ones, strict=True))
-            loaded.append([self.arrays[s.of.array][at + k] for k in range(kernel.lanes)])
-        for (index, beyond), lanes in zip(kernel.stores, kernel.run(loaded), strict=True):
-            at = to + beyond + sum(i * n for i, n in zip(index, others, strict=True))
-            for k, value in enumerate(lanes):
-                self.arrays[s.to.array][at + k] = value
-
-    def fetch(self, s: Fetch, env: dict[str, int]) -> None:
-        if self.value(s.at.offset, env) < 0:
-            raise IndexError(s.at)
-
-    def buffer(self, s: Buffer, env: dict[str, int]) -> None:
-        self.arrays[BUFFER] = {}
-        self.body(s.body, env)
-
-    def vectors(self, s: Vectors, env: dict[str, int]) -> None:
-        holds = s.condition is None or bool(evaluated(s.condition, env, {}))
-        self.body(s.body if holds and self.way.vectors else s.plain, env)
-
-    def each(self, s: Each, env: dict[str, int]) -> None:
-        starts = [self.value(s.start, env), *[0] * (len(s.extents) - 1)]
-        ends = [self.value(n, env) for n in s.extents]
-        for index in product(*map(range, starts, ends, s.block)):
-            given = {**env, **dict(zip(s.names, index, strict=True))}
-            of, to = map(int, s.places(given))
-            steps = (1, 1)
-            if s.falls or s.ways:
-                at = s.ways.at if s.ways else (*[0] * (len(index) - 1), 1)
-                other = {n: given[n] + k for n, k in zip(s.names, at, strict=True)}
-                after = s.places(given | other)
-                steps = int(after[0]) - of, int(after[1]) - to
-            for a, b in self.beyond(s, steps):
-                if not s.masked or (of >= 0 and to >= 0):
-                    self.arrays[DESTINATION][to + b] = self.arrays[SOURCE][of + a]
-
-    def beyond(self, s: Each, steps: tuple[int, int]) -> Iterator[tuple[int, int]]:
-        """How far elements of a block lie from its first one in both memories. steps: of the one that tells."""
-        if s.ways is None:
-            yield from ((k * steps[0], k * steps[1]) for k in range(s.count))
-            return
-        w, side = s.ways, s.ways.memory == DESTINATION
-        way = next((own for own in w.entries if own[w.probe] == steps[side]), w.entries[0])
-        places = map(sum, product(*(range(0, n * stride, stride) for n, stride in w.steps)))
-        yield from zip(places, way, strict=True) if side else zip(way, places, strict=True)
-
-    def call(self, s: Call, env: dict[str, int]) -> None:
-        given = [self.value(n, env) for n in s.arguments]
-        self.body(s.helper.body, dict(zip(s.helper.parameters, given, strict=True)))
