@@ -140,7 +140,7 @@ class Scalars(Writer):
             ("Row(M, N)", ["M", "N"], True, True),
             ("Col(M, N)", ["M", "N"], True, True),
             (SKEWED, ["M", "N"], True, True),
-            ('catalogue["triton.grouped"](M, N, K)', ["M", "N"], True, True),
+            ('catalogue["triton.grouped"](M, N, K)', ["M", "N"], True, False),
             ("Strided((M, N), (N + 3, 1))", ["M", "N"], True, False),
             ("Strided((M, N), (1, M + 1))", ["M", "N"], True, False),
             (SWIZZLE, ["8", "8"], True, True),
@@ -158,7 +158,7 @@ class Scalars(Writer):
         self.slot += 1
 
     def statement(self):
-        name, dims, whole, invertible = self.random.choice(self.layouts)
+        name, dims, _whole, invertible = self.random.choice(self.layouts)
         at = f"{name}[{', '.join(map(self.index, dims))}]"
         asked = [self.index(n) if self.chance(0.4) else self.any_number() for n in dims]
         inside = f"{name}.in_bounds({', '.join(asked)})"
