@@ -342,6 +342,10 @@ def by_name(M) -> Block:
     return Row(M, len(by_name.__name__) - 1)
 
 
+def annotated(M: 6):  # pyright: ignore
+    return M
+
+
 os_like, SIZED, CALLS = types.SimpleNamespace(environ={"W": "6"}), Sized(), 0
 
 
@@ -359,9 +363,10 @@ os_like, SIZED, CALLS = types.SimpleNamespace(environ={"W": "6"}), Sized(), 0
         ('Row(4, s["W"])[i, j]', {"s": Defaults(), "Row": Row}),
         ("f(4)[i, j]", {"f": by_order}),
         ("f(4)[i, j]", {"f": by_name}),
+        ('Row(4, f.__annotations__["M"])[i, j]', {"f": annotated, "Row": Row}),
         ("L[i, j]", {"L": GenP([4, 6], lambda a, b: SIZED.width * a + b, lambda p: (p // 6, p % 6))}),
     ],
-    ids="environment object counting closing method property tuple part dict set name layout".split(),
+    ids="environment object counting closing method property tuple part dict set name annotation layout".split(),
 )  # fmt: skip
 def test_what_reads_anything_else_is_made_each_time(count, kernel, expression, names):
     for turn in range(2):

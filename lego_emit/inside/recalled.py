@@ -159,9 +159,11 @@ def _is_exact(rewriter: Rewriter) -> bool:
 
 def _used(outer: Outer, tree: ast.AST) -> Iterator[Any]:
     """The values from around a function that an expression computes with: of mod.A.inv that of mod.A, and not mod; of
-    a method its object's, too."""
+    a method its object's, too. Raises Unknown where it asks for an attribute as f.__annotations__."""
     chains = [node for node in ast.walk(tree) if isinstance(node, ast.expr) and _path(node)]
     bases = {id(getattr(node, "value", None)) for node in chains}
+    if any(part.startswith(".__") for node in chains for part in _path(node)):
+        raise Unknown
     for node in chains:
         if id(node) not in bases and _path(node)[0] not in outer.own:
             part: Any = node
