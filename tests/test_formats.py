@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+from dataclasses import replace
 from itertools import pairwise, product
 from pathlib import Path
 
@@ -407,3 +408,11 @@ def test_the_order_of_an_entry_stays():
     assert [x.name for x in copied.functions[0].params] == order
     other = catalogue["scalapack.block_cyclic_2d"](n, m, 2 * mb, p * nb, q, 3)
     assert parameters_of(other) == ["n", "m", "mb", "nb", "p", "q"]
+
+
+def test_an_entry_changes_no_layout_that_its_function_returns():
+    m, n = symbols("m n")
+    shared = Row(m, n)
+    found = replace(catalogue["arrays.boustrophedon"], make=lambda n, m: shared)(n, m)
+    assert found == shared and parameters_of(found) == ["n", "m"]
+    assert parameters_of(shared) == ["m", "n"]

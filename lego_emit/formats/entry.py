@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -72,9 +73,9 @@ class Entry:
         layout = self.make(*bound.args, **bound.kwargs)
         symbolic = tuple(v for v in bound.arguments.values() if is_symbolic(v))
         if symbolic:
-            object.__setattr__(
-                layout, "_arguments", symbolic
-            )  # in the order in which they are declared
+            layout = copy(layout)  # what make() returned may be in use elsewhere
+            # Emitted functions take them in the order in which the entry declares them.
+            object.__setattr__(layout, "_arguments", symbolic)
         return layout
 
     @property
