@@ -390,3 +390,24 @@ def test_the_command_line(tmp_path):
     (tmp_path / "k.j2").write_text("\n{{ T[0, 0] }}")
     done = CliRunner().invoke(main, ["render", *given])
     assert done.exit_code == 2 and "k.j2, line 2: T is not a declared name" in done.output
+
+
+def test_in_bounds_of_the_index_of_a_position_asks_for_the_position():
+    """As where more threads run than there are elements."""
+    start = "{% names t, u %}{% index i, j = L.inv(t) %}"
+    asked = start + "if ({{ L.in_bounds(i, j) }})"
+
+    def last(text, target="cuda", **options):
+        return render(text, target, L=Row(*symbols("M N")), **options).splitlines()[-1]
+
+    assert last(asked) == "if (t >= 0 && t < M * N)"
+    assert last(asked, "triton") == "if ((t >= 0) & (t < M * N))"
+    assert last(asked, assume=["0 <= t", "t < M*N"]) == "if (true)"
+    assert last(start + "{% index k = i + 1 %}if ({{ L.in_bounds(k, j) }})") == (
+        "if (t >= 0 && t < M * N && k < M)"
+    )
+    for between in ("{% names t %}", "{% for k in [1] %}{% index j, i = L.inv(u) %}{% endfor %}"):
+        with pytest.raises(TemplateError, match="is assigned again: ask before that"):
+            last(asked.replace("if", f"{between}if"))
+    with pytest.raises(TemplateError, match="within in_bounds: give it a name before"):
+        last("{% names t %}{{ L.in_bounds(L.inv(t)[0], 0) }}")

@@ -177,6 +177,7 @@ class Expressions(Layouts):
 
     def _declare(self, name: str, node: ast.AST) -> None:
         if name in self.kernel.printer.reserved:
+            self.kernel.reassigned(name)
             return  # a local name of the language's own module: its aliases are asked for
         try:
             self.kernel.declare(name)

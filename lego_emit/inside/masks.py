@@ -28,13 +28,6 @@ class Masks(Expressions):
         for test, parts in [*self.tests.items()]:
             if test == name or name in self._mentioned(parts):
                 del self.tests[test]
-        for value in self.kernel.names.values():
-            for held in value.positions:
-                if name in self._position_names(held):
-                    held.lost = name
-
-    def _position_names(self, held: Any) -> set[str]:
-        return set[str]().union(*map(self.kernel._names_in, held.names))
 
     def _expression(self, node: ast.AST) -> None:
         if isinstance(node, ast.Call):

@@ -272,10 +272,6 @@ class Rewriter(Descriptors):
                 self._rebound(name, node)
             text = self._statements(node, names, found)
             self.bound |= {*names}
-            for name, value in zip(names, found, strict=True):
-                self.kernel.names[name].positions = value.positions
-                if any(held.holes for held in value.positions):
-                    self.kernel._promises.pop(name, None)
         for name in (self.moved | self.shared).intersection(names):
             self._declare(name, node)
         text = "; ".join([*self._before, text])
@@ -293,8 +289,9 @@ class Rewriter(Descriptors):
                 text = ""
             if not text or ("math." in text and self.language.functions):
                 call = self._called(found)
-                for name in names:
+                for name, value in zip(names, found, strict=True):
                     self._declare(name, node)
+                    self.kernel.taken_from(name, value)
                 return f"{', '.join(names)} = {self._aliased(call, node)}"
         return "; ".join(self._aliased(text, node).split("\n")[:-1])
 

@@ -150,10 +150,13 @@ class Names(Kernel):
         names, types, made, typed, assume = self._scopes.pop()
         for name in [n for n, value in self.names.items() if names.get(n) is not value]:
             inner, of = self.types.pop(name), self._made.get(name, set())
+            positions = self.names.pop(name).positions
             self._forget(name)
-            del self.names[name]
             if name in names and (narrower := _narrower(types[name], inner)):
                 self.names[name], self.types[name] = names[name], narrower
+                for held in positions | names[name].positions:
+                    held.lost = name
+                names[name].positions |= positions
                 self._made[name] = of
                 self.typed_names |= typed & {name}
             else:
@@ -183,8 +186,16 @@ class Names(Kernel):
             if name not in self._texts:
                 self.declared(name, "ranges")
 
+    def reassigned(self, name: str) -> None:
+        """The name has another value from now on: no in_bounds can ask for a position of the one before."""
+        for value in self.names.values():
+            for held in value.positions:
+                if name in set[str]().union(*map(self._words, held.names)):
+                    held.lost = name
+
     def _forget(self, name: str) -> None:
         """The name stands for another value from now on."""
+        self.reassigned(name)
         stale = {n for n, said in self._promises.items() if n == name or name in names_of(said)}
         self._promises = {n: p for n, p in self._promises.items() if n not in stale}
         self.assume = [a for a in self.assume if name not in names_of(a)]
@@ -427,8 +438,14 @@ class Names(Kernel):
         return proven
 
     def doubts(self, position: Sequence[Value]) -> bool:
-        """No: an index is what its position says."""
-        return False
+        """Yes: of threads and of elements there may be more than positions."""
+        return True
+
+    def taken_from(self, name: str, value: Value) -> None:
+        """The name is the value from now on, of the index of these positions, some of which may have none."""
+        self.names[name].positions = value.positions
+        if any(held.holes for held in value.positions):
+            self._promises.pop(name, None)
 
     def _words(self, name: str) -> set[str]:
         """A name, or those in the text that it stands for."""

@@ -215,6 +215,8 @@ class Kernel(Names):
             )
             if said := Range(*bounds).says(name):
                 self._promises[name] = said
+        for name, value in zip(names, values, strict=True):
+            self.taken_from(name, value)
         return marks + "".join(f"{indent}{line}\n" for line in lines)
 
     def _declarations(
