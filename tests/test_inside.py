@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import lego_emit
-from lego_emit import Col, LegoWarning, Lookup, Row, TileBy, assume, catalogue, jit, symbols
+from lego_emit import Choice, Col, LegoWarning, Lookup, Row, TileBy, assume, catalogue, jit, symbols
 from lego_emit.errors import AssumptionError, KernelError, StaleLayoutError
 
 GLOBAL = Row(4, 6)
@@ -271,6 +271,25 @@ def test_an_index_of_a_position_that_may_be_none_is_asked_whether_it_is_in_bound
         return found
 
     assert "found.append(True)" in counted.lego.source and counted(2, 3) == [True] * 6
+
+
+def test_the_tag_of_a_choice_is_asked_at_a_launch():
+    """Of any other tag the last layout would be taken."""
+
+    @jit(target="python", checks="raise")
+    def chosen(tag, i, j):
+        return Choice(tag, {0: Row(4, 6), 1: Col(4, 6)})[i, j]
+
+    @jit(target="python")
+    def loaded(tags, i, j):
+        tag = tags[0]
+        return Choice(tag, {0: Row(4, 6), 1: Col(4, 6)})[i, j]
+
+    assert [chosen(tag, 1, 2) for tag in (0, 1)] == [8, 9]
+    for tag in (-1, 2):
+        with pytest.raises(AssumptionError, match=f"assumes 0 <= tag < 2, and tag = {tag}"):
+            chosen(tag, 1, 2)
+    assert loaded.lego.unchecked == ("0 <= tag < 2",)
 
 
 def test_an_array_of_indices_is_asked_whether_it_is_in_bounds():

@@ -543,9 +543,11 @@ class Names(Kernel):
         program, narrowed = self._lowered(values, layouts, said, wide, counted, index_type)
         (function,) = program.functions
         names = {param.name for param in function.params}
+        used = {str(node.value) for node in function.nodes() if node.op == "var"}
+        tags = {str(Expr.of(tag)) for layout in layouts for tag, _ in layout.tags} & used
         for param in function.params:
             self.types.setdefault(param.name, self._usual)  # a layout's own size
-            if param.name in narrowed and param.name not in self._texts:
+            if param.name in narrowed | tags and param.name not in self._texts:
                 self.assumptions[param.range_text] = None
             if param.name in self._texts and param.name not in self.ranges and param.range_text:
                 text = self._texts[param.name]
@@ -561,7 +563,6 @@ class Names(Kernel):
             formulas = tuple((name, node) for _, node in function.formulas)
             named = ((name, function.outputs[0][1]),)
             function = replace(function, outputs=named, formulas=formulas)
-        used = {str(node.value) for node in function.nodes() if node.op == "var"}
         function = replace(function, params=tuple(p for p in function.params if p.name in used))
         return replace(program, functions=(function,)), names
 
