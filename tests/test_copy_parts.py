@@ -27,6 +27,7 @@ COPIES = {
     "blocked": (Row(W, C, H, W), catalogue["onednn.nChw16c"](W, C, H, W), {}),
     "ragged": (Row(37, 9), Padded([37, 9], Strided(((4, 4, 3), (4, 3)), ((4, 1, 16), (192, 48)))), {"element": 3}),
     "curve": (Row(64, 64), catalogue["hilbert.2D"](64, 64), {"element": 8}),
+    "rings": (Row(12, 8, 8), catalogue["healpix.RING"](8), {}),
     "pitched": (Strided((M, N), (LD, 1)), Row(M, N), {"assume": ["LD >= N"], "element": 2}),
     "run": (Row(M), Row(M), {"element": 1}),
     "tiles": (TileBy([M // 8, N // 8], [8, 8]), Row(M // 8, N // 8, 8, 8), {}),
@@ -48,7 +49,7 @@ def test_copies_of_threads_are_verified(name, target, monkeypatch):
 
 
 SLICED = {
-    **{name: one for name, one in COPIES.items() if name not in ("curve", "planes")},
+    **{name: one for name, one in COPIES.items() if name not in ("curve", "rings", "planes")},
     "panels": (Row(M, N), Padded([M, N], Strided(((8, (M + 7) // 8), N), ((1, 8 * N), 8))), {}),
     "constant": (Row(37, 40), Padded([37, 40], Strided(((4, 4, 3), 40), ((4, 1, 640), 16))), {"element": 2}),
     "changed": (Row(M, N), Col(M, N), {"element": 1, "value": lambda v: v ^ 0x88}),

@@ -211,8 +211,9 @@ class _Run:
     def each(self, s: Each, env: dict[str, int]) -> None:
         starts = [self.value(s.start, env), *[0] * (len(s.extents) - 1)]
         ends = [self.value(n, env) for n in s.extents]
+        sizes = {n: env[n] for n in s.arguments if n not in s.names}
         for index in product(*map(range, starts, ends, s.block)):
-            given = {**env, **dict(zip(s.names, index, strict=True))}
+            given = {**sizes, **dict(zip(s.names, index, strict=True))}
             of, to = map(int, s.places(given))
             steps = (1, 1)
             if s.falls or s.ways:
