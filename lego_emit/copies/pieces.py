@@ -373,12 +373,9 @@ def _shared(nests: Sequence[BoxNest], lines: tuple[int, int]) -> list[tuple[Digi
     """The digits that all boxes have, in the order in which they are cut, each with what pieces have multiples of;
     none where there are too few of several boxes."""
     found: list[tuple[bool, Digit, int]] = []
-    for d in nests[0].digits:
-        key = node_of(d.n), node_of(d.b)
-        own = [
-            next((k for k, e in enumerate(n.digits) if (node_of(e.n), node_of(e.b)) == key), None)
-            for n in nests
-        ]
+    keys = [[(node_of(d.n), node_of(d.b)) for d in n.digits] for n in nests]
+    for d, key in zip(nests[0].digits, keys[0], strict=True):
+        own = [ks.index(key) if key in ks else None for ks in keys]
         units = [unit_of(n, k, lines) for n, k in zip(nests, own, strict=True) if k is not None]
         if len(units) == len(nests):
             is_run = any(is_run for is_run, _ in units)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Any
 
 from ..algebra.block import Block
@@ -89,7 +89,11 @@ def _of_atom(atom: Atom) -> Node:
 
 def value_of(size: Size, sizes: Mapping[str, int]) -> int:
     """A size at numbers."""
-    return size if isinstance(size, int) else int(evaluated(node_of(size), sizes, {}))
+    return size if isinstance(size, int) else int(evaluated(_counted(size), sizes, {}))
+
+
+# node_of what is evaluated at many numbers, and not emitted.
+_counted = lru_cache(2**12)(node_of)
 
 
 def layout_at(layout: Block, space: IndexSpace, sizes: Mapping[str, int]) -> Any:
