@@ -30,6 +30,9 @@ class NumbaKernels(KernelLanguage):
     name, target = "numba", "python"
     natural = ("grid", "gridsize")
     package = "numba"
+    # Two unsigned integers have an unsigned difference; literals are signed.
+    narrow = 0, 2**63 - 1
+    wide = "(1 * {})"
     pure = ("grid", "gridsize", "int32", "int64", "uint32", "uint64")
 
     def unwrap(self, given: Any) -> tuple[types.FunctionType, Wrap] | None:

@@ -29,4 +29,6 @@ class NumpyKernels(PythonKernels):
     name = target = "numpy"
     aliases = {"np": "numpy"}
     package = "numpy"
+    narrow = 0, 2**7 - 1
+    wide = "np.int64({})"
     pure = ("arange", "minimum", "maximum", "where", "abs")

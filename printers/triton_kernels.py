@@ -38,6 +38,9 @@ class TritonKernels(KernelLanguage):
         "store": 2,
         **{f"atomic_{name}": 2 for name in ("add", "and", "max", "min", "or", "xchg", "xor")},
     }
+    narrow = 0, 2**7 - 1
+    wide = "tl.cast({}, tl.int64)"
+    loads = ("load", "gather", *masked)
     descriptors = {
         "make": "tl.make_tensor_descriptor({pointer}, [{}], [{}], [{}])",
         "load": "{name}.load([{offsets}])",

@@ -11,10 +11,26 @@ from pathlib import Path
 import pytest
 
 import lego_emit
-from lego_emit import Choice, Col, LegoWarning, Lookup, Row, TileBy, assume, catalogue, jit, symbols
+from lego_emit import (
+    Choice,
+    Col,
+    GenP,
+    GroupBy,
+    LegoWarning,
+    Lookup,
+    Row,
+    TileBy,
+    assume,
+    catalogue,
+    jit,
+    symbols,
+)
 from lego_emit.errors import AssumptionError, KernelError, StaleLayoutError
 
 GLOBAL = Row(4, 6)
+TURNED = GroupBy([7, 7]).OrderBy(
+    GenP([7, 7], lambda i, j: 7 * i + (i - j) % 7, lambda p: (p // 7, (p // 7 - p) % 7))
+)
 SIZES = Row(*symbols("M N"))
 WIDTH = 6
 HOLDER = types.SimpleNamespace(inner=types.SimpleNamespace(layout=Col(4, 6)))
@@ -290,6 +306,33 @@ def test_the_tag_of_a_choice_is_asked_at_a_launch():
         with pytest.raises(AssumptionError, match=f"assumes 0 <= tag < 2, and tag = {tag}"):
             chosen(tag, 1, 2)
     assert loaded.lego.unchecked == ("0 <= tag < 2",)
+
+
+def test_indices_of_narrow_types_are_computed_as_wide_as_positions():
+    np = pytest.importorskip("numpy")
+    globals()["np"] = np
+
+    @jit(target="numpy")
+    def narrow(i, j):
+        _, m = Row(50, 200).inv(i)
+        return Row(100, 100)[i, j], Row(100, 100)[m, j]
+
+    for kind in ("int8", "uint8", "int16", "uint64"):
+        found = narrow(np.array([50, 99], kind), np.array([60, 1], np.int64))
+        assert [f.tolist() for f in found] == [[5060, 9901]] * 2
+
+
+def test_a_difference_of_unsigned_indices_in_numba_is_signed():
+    numba = pytest.importorskip("numba")
+    np = pytest.importorskip("numpy")
+
+    @jit
+    @numba.njit
+    def turned(i, j):
+        return TURNED[i, j]
+
+    for kind in (np.uint32, np.int64):
+        assert turned(kind(2), kind(5)) == TURNED[2, 5] == 18
 
 
 def test_an_array_of_indices_is_asked_whether_it_is_in_bounds():

@@ -146,7 +146,7 @@ def test_what_is_around_a_kernel_is_part_of_it(count, kernel, what):
 
 def test_options_texts_and_places_are_part_of_it(count, kernel):
     text = TAKEN.format("L[i, j % 6]")
-    names = {"L": Row(4, 64)}
+    names = {"L": Row(4, 64), "np": np}
     variants = [
         lambda: kernel(text, names),
         lambda: kernel(text, names, assume=["j < 6"]),

@@ -25,6 +25,9 @@ class KernelLanguage:
     functions: whether kernels call functions beside them, as generate() prints them for the target.
     masked: the functions that use their first argument, a pointer, only where a mask holds, and the mask's place among
     the arguments; `mask` is its name.
+    narrow: the least and the greatest number that any type of an index computes as it is; beyond, an index of unknown
+    type becomes `wide`, which has {} for it; None where all types are wide enough. loads: the functions whose results
+    have such a type; all indices, where none are named.
     descriptors: how a tensor descriptor is made of {pointer} and of sizes, strides and block, and the texts "load",
     "store" (up to its value), "shape" (of a block and its sizes) and "order" (of a block and its axes); none without.
     """
@@ -41,6 +44,9 @@ class KernelLanguage:
     calls_by_value = False
     functions = True
     masked: Mapping[str, int] = {}
+    narrow: tuple[int, int] | None = None
+    wide = ""
+    loads: tuple[str, ...] = ()
     descriptors: Mapping[str, str] = {}
 
     def printer(self) -> Printer:

@@ -6,30 +6,26 @@ import ast
 import builtins
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from ..algebra.block import Block, is_bundle, is_packed
-from ..arith.expr import Expr
+from ..algebra.block import is_bundle, is_packed
 from ..emit.emit import emit
 from ..emit.kernel_language import KernelLanguage
 from ..errors import LegoError, did_you_mean
-from ..ir.index_types import IndexType
-from ..ir.program import Program
-from ..kernels.names import Stated, fresh
+from ..kernels.names import fresh
 from ..kernels.placed import Placed, placed, sizes_of
 from ..kernels.slices import Axis
-from ..kernels.spelling import Kernel, NoExpression
+from ..kernels.spelling import NoExpression
 from ..kernels.texts import MARKED
 from ..kernels.values import Several, Test, Value
-from ..trace.follow import go_on
 from .flow import Either, Gone, Known, any_of, own_names_within
-from .kept import Unknown, kept
 from .layouts import METHODS, Layouts
+from .names import OwnNames
 from .outer import MISSING, comes_from, is_ours, makes_layouts, tables_in
 from .source import Source
+from .widening import loaded
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 AT_ONCE = (sum, min, max, any, all, list, tuple, set, sorted, dict)
@@ -58,90 +54,6 @@ OPERATORS = {
 }
 
 
-class _Names(Kernel):
-    """The names of a function, whose texts its tree was asked about."""
-
-    def __init__(self, *given: Any):
-        super().__init__(*given)
-        self.programs: set[str] = (
-            set()
-        )  # names that number programs, of which there is one for each position
-
-    def doubts(self, position: Sequence[Value]) -> bool:
-        """Whether it is no number of a program: of threads and of elements there may be more than positions."""
-        return not {value.said for value in position} <= self.programs
-
-    def noted(self, value: Value) -> str:
-        """Nothing: no name is to be looked for in a text."""
-        return ""
-
-    def noted_region(self, values: Sequence[Value], defined: Sequence[str] = ()) -> str:
-        """Nothing: there is one function."""
-        return ""
-
-    @contextmanager
-    def under(self, tests: Iterable[Value]) -> Iterator[None]:
-        """While the block runs, conditions of indices hold, which is no assumption."""
-        before = self.assume, self.asked
-        self.asked = [c for test in tests for c in self._conditions(test)]
-        self.assume = [*self.assume, *self.asked]
-        try:
-            yield
-        finally:
-            self.assume, self.asked = before
-
-    def _conditions(self, test: Value) -> list[Any]:
-        """What holds where a condition of indices does; nothing where that is always."""
-        layouts = tuple(test.layouts)
-        names = test.names.union(*map(sizes_of, layouts))
-        known = self._known(layouts, self._said(names))
-        trace, made = go_on(known, lambda _: None, lambda _: Expr.of(test.make()))
-        found = trace.analyzer.unsubstitute(made).single  # of the kernel's names, not of quotients
-        return [] if found is None else [found.args[0]]
-
-    def expression(self, value: Value) -> str:
-        """As a kernel's, where what holds wherever it is used is known."""
-        with self.under(value.tests):
-            return super().expression(value)
-
-    def _lowered(
-        self,
-        values: Mapping[str, Value],
-        layouts: tuple[Block, ...],
-        said: Stated,
-        wide: bool,
-        counted: frozenset[str],
-        index_type: IndexType | None,
-    ) -> tuple[Program, frozenset[str]]:
-        """As of any kernel, or what another run has lowered."""
-
-        def parts() -> Any:
-            if self._bindings or counted or any(value.steps for value in values.values()):
-                raise Unknown  # of a step it is noted what it is
-            named = {n: (type(v), v.said, v.rests_on) for n, v in values.items()}
-            types = [f"{self.types[n]} {self.types[n].ends}" for n in said.names]
-            texts = [(self._texts.get(n), self._blocks.get(n)) for n in said.names]
-            own = type(self.printer), str(self.index_type), self.typed, wide, str(index_type)
-            known = said.names, said.assume, said.ranges, self.asked
-            return named, layouts, known, types, texts, own
-
-        more = said, wide, counted, index_type
-        return kept(parts, lambda: super(_Names, self)._lowered(values, layouts, *more))
-
-    def function(self, name: str, values: Sequence[Value]) -> tuple[str, Program]:
-        """(a call of a function of this name, the function, which returns the values)."""
-        names = [name, *(f"{name}_{k}" for k in range(2, len(values) + 1))]
-        with self.under(dict.fromkeys(test for value in values for test in value.tests)):
-            program = self._program(dict(zip(names, values, strict=True)))
-        (function,) = program.functions
-        given = (
-            self._texts.get(p.name) or self._blocks.get(p.name, p.name) for p in function.params
-        )
-        said = getattr(values, "said", values[0].said)
-        made = replace(program, name=name, title=said, functions=(replace(function, name=name),))
-        return f"{name}({', '.join(given)})", made
-
-
 @dataclass(frozen=True)
 class Chosen:
     """Index expressions of a layout that is one or another."""
@@ -167,8 +79,11 @@ class Expressions(Layouts):
         self.helpers: dict[str, str] = {}  # functions beside the kernel, and their modules' texts
         self.vectors: set[str] = set()  # names of arrays that have an axis
         self.plain: dict[str, int] = {}  # names that are given other values than layouts, and where
-        self.kernel = _Names(
-            language.printer(),
+        loads = language.loads
+        self.kernel = OwnNames(
+            language,
+            self.own,
+            loaded(source.node, loads) if loads else self.own,
             index_type or language.index_type,
             assumed,
             ranges,
@@ -200,6 +115,7 @@ class Expressions(Layouts):
         self.layouts.forget(name, f"is assigned again in line {self.source.line(node)}")
         self.kernel.sizes.discard(name)
         self.kernel.programs.discard(name)
+        self.kernel.counters.discard(name)
         self._declare(name, node)
 
     def _replace(self, node: ast.AST, text: str) -> None:

@@ -29,6 +29,7 @@ from .flow import (
 from .outer import MISSING, comes_from
 from .saying import assume
 from .source import Source
+from .widening import reads
 
 RANGES = ("range", "prange", "static_range")
 
@@ -304,6 +305,8 @@ class Rewriter(Descriptors):
                 self._check_names(call)
                 name = fresh("position", self.own | {*self.kernel.types})
                 self.own.add(name)
+                if reads(self.source.said(call), self.kernel.unsure, self.language.loads):
+                    self.kernel.unsure.add(name)
                 self._rebound(name, node)
                 self._learn(name, call)
                 self._before.append(f"{name} = {self.source.said(call)}")
@@ -360,6 +363,8 @@ class Rewriter(Descriptors):
         self._forget([node])
         for target in targets:
             self._target(target)
+            if known and isinstance(target, ast.Name):
+                self.kernel.counters.add(target.id)
         self._perhaps(body, known)
         self._forget([node])
         self._perhaps(orelse)
