@@ -9,8 +9,9 @@ there, to places that count from where the slice begins.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from random import Random
 from typing import Any
 
 from ..arith.expr import Expr
@@ -28,7 +29,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit, Size, Sizes
-from .kinds import LONG, Kind, kinds_of, length, moved
+from .kinds import LONG, Kind, apart, kinds_of, length, moved
 from .pieces import ENOUGH, PIECE, Cut, Cutting, Pieces, folded, over, ranges, unit_of
 from .plan import Box, Plan
 from .schedule import NEVER_LARGE, BoxNest
@@ -36,6 +37,7 @@ from .tiles import ALL, Names
 from .values import least, node_of, value_of
 
 FEW = 8  # rows of which each is a part, whatever they have
+DRAWS, DRAWN = 64, 600  # sizes at which a box is seen to lie in a row, and the largest one
 
 
 @dataclass(frozen=True)
@@ -122,6 +124,8 @@ def in_chunks(
         known = [*plan.space.sizes, *taken]
         kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
         found = _in_chunks(plan, samples, taken, abilities, piece, kinds, [])
+        if length(found.loops) > LONG:
+            found = _in_chunks(plan, samples, taken, abilities, piece, kinds, [], True)
     return found
 
 
@@ -133,8 +137,10 @@ def _in_chunks(
     piece: int,
     kinds: Mapping[int, Kind],
     pieces: list[Box],
+    is_apart: bool = False,
 ) -> Chunks:
-    """The same, where boxes are moved by the functions of their kinds. pieces: is given those of a part."""
+    """The same, where boxes are moved by the functions of their kinds. pieces: is given those of a part; is_apart:
+    whether boxes with one condition have a function of their own, and padding has one."""
     names = Names([*plan.space.sizes, *taken, PART])
     size = node_of(plan.destination_size)
     nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
@@ -153,19 +159,35 @@ def _in_chunks(
     main = size.op != "const" or size.value * plan.element_bytes >= NEVER_LARGE
     found: list[Statement] = [*ranges(cuts, least(var(PART), 0))]
     boxes: list[tuple[tuple[Let, ...], Node | None, Box]] = []
+    known: dict[Node, str] = {}
+    groups: dict[tuple[Node | None, bool], list[int]] = {}
     for at, whole in enumerate(plan.boxes):
-        before, condition, box = _part(whole, at, starts[at], levels, cuts, names)
+        before, condition, box = _part(whole, at, starts[at], levels, cuts, names, known)
+        if at:
+            a, b = (_summands(side, plan.space.sizes) for side in (box.a, box.b))
+            box = replace(box, starts=(*((e, 0) for e in a), *((0, e) for e in b)))
         boxes.append((tuple(before), condition, box))
         pieces.append(box)
-        own = names.within([*(n for c in cuts for n in c.names), *(let.name for let in before)])
-        large = total if main and whole is plan.boxes[0] else None
-        call = kinds[at].call(box, own) if at in kinds else None
-        if at and call is not None:
-            body = (*own.lets, call)
-        else:
-            body = moved(BoxNest(box, plan.element_bytes, own, large, abilities), call)
-            body = (*own.lets, *body)
-        found += (*before, *(body if condition is None else (When(condition, body),)))
+        groups.setdefault((condition, box.is_padding), []).append(at)
+        found += before
+    local = [*(n for c in cuts for n in c.names), *known.values()]
+    padding: list[Statement] = []
+    for number, ((condition, pads), members) in enumerate(groups.items()):
+        own = names.aside() if is_apart else names.within(local)
+        body: list[Statement] = []
+        for at in members:
+            box = boxes[at][2]
+            call = kinds[at].call(box, own) if at in kinds else None
+            if at and call is not None:
+                body.append(call)
+                continue
+            large = total if main and at == 0 else None
+            body += moved(BoxNest(box, plan.element_bytes, own, large, abilities), call)
+        inner: tuple[Statement, ...] = (*own.lets, *body)
+        inner = apart(inner, f"rows{number or ''}") if is_apart and len(members) > 1 else inner
+        into = padding if is_apart and pads else found
+        into += inner if condition is None else (When(condition, inner),)
+    found += apart(padding, "padding") if padding else ()
     return Chunks(tuple(names.lets), tuple(found), count, (tuple(cuts),), chunks, tuple(boxes))
 
 
@@ -179,6 +201,9 @@ def _levels(
     starts: list[Size] = [box.b for box in plan.boxes]
     end: Size = plan.destination_size
     dynamic, known = 0, 1
+    draw = Random(0)
+    tried = [{n: draw.randint(1, DRAWN) for n in plan.space.sizes} for _ in range(DRAWS)]
+    tried = [*samples, *tried] if plan.space.sizes else samples
     while dynamic < 2:
         strides = {node_of(d.b): d.b for digits in left for d in digits}
         stride = next((s for s in strides.values() if _has_rows(s, left, starts, samples)), None)
@@ -197,10 +222,13 @@ def _levels(
         firsts: list[Node] = []
         for k, (start, digit) in enumerate(zip(starts, own, strict=True)):
             is_whole = digit is not None and node_of(digit.n) == n  # and begins in the first row
-            whole = 0 if is_whole else arithmetic.floor(arithmetic.of(start), ends[1])
-            firsts.append(names.of(node_of(_own(whole, plan)), "first"))
+            whole: tuple[Size, Size] = 0, start
+            if not is_whole:
+                others = [d for d in left[k] if d is not digit]
+                whole = _row_of(start, ends[1], others, tried, arithmetic)
+            firsts.append(names.of(node_of(_own(whole[0], plan)), "first"))
             if firsts[-1] != const(0):
-                starts[k] = _own(arithmetic.mod(arithmetic.of(start), ends[1]), plan)
+                starts[k] = _own(whole[1], plan)
         found.append(_Level(stride, length, n, tuple(own), tuple(firsts), unit))
         left = [[e for e in ds if e is not d] for ds, d in zip(left, own, strict=True)]
         known *= n.value if n.op == "const" else ENOUGH
@@ -214,6 +242,46 @@ def _levels(
             "lie one behind the other; leave out threads"
         )
     return found, starts
+
+
+def _row_of(
+    start: Size,
+    length: Size,
+    digits: Sequence[Digit],
+    samples: Sequence[Mapping[str, int]],
+    arithmetic: Sizes,
+) -> tuple[Size, Size]:
+    """The row where a box begins, and where in it: what is left of the sum without whole rows, where that is within a
+    row whenever the box has elements, is not divided. digits: of the box in a row."""
+
+    def divides(atom: Atom) -> bool:
+        is_quotient = atom.kind == "floordiv" or (atom.kind == "digit" and atom.args[2] is None)
+        return is_quotient and arithmetic.same(Expr.of(atom.args[1]), length)
+
+    start = arithmetic.of(start)
+    row = arithmetic.floor(start, length)
+    terms = Expr.of(row).terms
+    kept = Expr({m: c for m, c in terms.items() if not any(map(divides, m))})
+    if len(kept.terms) < len(terms):
+        whole = arithmetic.of(kept)
+        rest = arithmetic.plus(start, -Expr.of(arithmetic.times(whole, length)))
+        if all(_is_within(rest, length, digits, sizes) for sizes in samples):
+            return whole, rest
+    return row, arithmetic.mod(start, length)
+
+
+def _is_within(
+    start: Size, length: Size, digits: Sequence[Digit], sizes: Mapping[str, int]
+) -> bool:
+    """Whether a box that begins there has no element outside of a row at numbers."""
+    try:
+        counts = [value_of(d.n, sizes) for d in digits]
+        if not all(counts):
+            return True
+        reach = sum((n - 1) * value_of(d.b, sizes) for n, d in zip(counts, digits, strict=True))
+        return 0 <= value_of(start, sizes) < value_of(length, sizes) - reach
+    except ZeroDivisionError:  # of sizes that may not be
+        return False
 
 
 def _own(size: Size, plan: Plan) -> Size:
@@ -316,14 +384,22 @@ def _part(
     levels: Sequence[_Level],
     cuts: Sequence[Cut],
     names: Names,
+    known: dict[Node, str],
 ) -> tuple[list[Let], Node | None, Box]:
     """What lies of a box in a part: what is named, the condition that there is something, and the box. start: where it
-    begins in the rows of the last level."""
+    begins in the rows of the last level; known: names of what other boxes have, too."""
     digits = [*whole.digits]
     a: Any = Expr.of(whole.a)
     b: Any = Expr.of(start)
     lets: list[Let] = []
     conditions: list[Node] = []
+
+    def named(node: Node, stem: str) -> Node:
+        if node not in known:
+            known[node] = names.fresh(stem)
+            lets.append(Let(known[node], node))
+        return var(known[node])
+
     last = levels[len(cuts) :]
     for level in last:  # which are not cut
         b = b + _size(level.starts[at]) * Expr.of(level.stride)
@@ -351,13 +427,10 @@ def _part(
             else:
                 lo = begin
                 if first != const(0):
-                    lo = names.fresh("begin")
-                    lets.append(Let(lo, made("select", made("lt", begin, first), first, begin)))
-                    lo = var(lo)
-                stops = names.fresh("stop")
-                lets.append(Let(stops, made("select", made("lt", end, stop), end, stop)))
-                conditions.append(made("lt", lo, var(stops)))
-                offset, extent = _size(lo), _symbol(stops) - _size(lo)
+                    lo = named(made("select", made("lt", begin, first), first, begin), "begin")
+                stops = named(made("select", made("lt", end, stop), end, stop), "stop")
+                conditions.append(made("lt", lo, stops))
+                offset, extent = _size(lo), _size(stops) - _size(lo)
                 behind = offset - _symbol(cut.start)
             offset = offset - _size(first)
         digits[k] = Digit(extent, digit.a, digit.b)
@@ -367,6 +440,20 @@ def _part(
     kept = tuple(d for d in digits if d.n != 1)
     a, b = (e if e.constant is None else e.constant for e in (a, b))
     return lets, condition, Box(kept, 0 if whole.is_padding else a, b, whole.is_padding)
+
+
+def _summands(size: Size, sizes: Sequence[str]) -> list[Size]:
+    """Sums that are a size together, none of which is negative, as many boxes have the same ones. sizes: names of
+    those that a copy takes; terms of what is named for a part stay together."""
+    groups: dict[Any, Expr] = {}
+    for mono, factor in Expr.of(size).terms.items():
+        term = Expr({mono: factor})
+        own = frozenset(term.symbols())
+        key = own if own.issubset(sizes) else None
+        if factor < 0 and key is not None:
+            return [size]
+        groups[key] = groups.get(key, Expr.of(0)) + term
+    return [e if e.constant is None else e.constant for e in groups.values()]
 
 
 def _within(first: Node, begin: Node, cut: Cut) -> list[Node]:
