@@ -145,7 +145,7 @@ LONG_IN_PARTS = ("scalapack.block_cyclic_2d",)
 
 
 @pytest.mark.parametrize("name", rest_deep([n for n in MEMORIES if n not in LONG_IN_PARTS], 0))
-@pytest.mark.parametrize("target", ["c", "cpp"])
+@pytest.mark.parametrize("target", ["c", "cpp", "rust"])
 def test_parts_of_any_sizes_have_at_most_150_lines(name, target):
     found = [n for n in lengths(name, target, threads=True) if n is not None]
     assert max(found, default=0) <= MOST

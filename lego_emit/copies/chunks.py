@@ -29,8 +29,8 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit, Size, Sizes
-from .kinds import LONG, Kind, apart, kinds_of, length, moved
-from .pieces import ENOUGH, PIECE, Cut, Cutting, Pieces, folded, over, ranges, unit_of
+from .kinds import Kind, apart, kinds_of, length, moved
+from .pieces import ENOUGH, LONG_PART, PIECE, Cut, Cutting, Pieces, folded, over, ranges, unit_of
 from .plan import Box, Plan
 from .schedule import NEVER_LARGE, BoxNest
 from .tiles import ALL, Names
@@ -120,11 +120,11 @@ def in_chunks(
     """
     boxes: list[Box] = []
     found = _in_chunks(plan, samples, taken, abilities, piece, {}, boxes)
-    if plan.space.sizes and abilities.calls and length(found.loops) > LONG:
+    if plan.space.sizes and abilities.calls and length(found.body) > LONG_PART:
         known = [*plan.space.sizes, *taken]
         kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
         found = _in_chunks(plan, samples, taken, abilities, piece, kinds, [])
-        if length(found.loops) > LONG:
+        if length(found.body) > LONG_PART:
             found = _in_chunks(plan, samples, taken, abilities, piece, kinds, [], True)
     return found
 
