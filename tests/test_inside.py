@@ -289,6 +289,33 @@ def test_an_index_of_a_position_that_may_be_none_is_asked_whether_it_is_in_bound
     assert "found.append(True)" in counted.lego.source and counted(2, 3) == [True] * 6
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        "i = Z.inv(t)[0]; j = Z.inv(t)[1]\n    return Z.in_bounds(i, j)",
+        "p = Z.inv(t)\n    return Z.in_bounds(p[0], p[1])",
+        "(i, j) = k = Z.inv(t)\n    return Z.in_bounds(i, j)",
+        "i: int = Z.inv(t)[0]\n    return Z.in_bounds(i, 0)",
+        "L = Z if flag else S\n    i, j = L.inv(t)\n    return L.in_bounds(i, j)",
+        "L = Z if flag else S\n    [i, j] = L.inv(t)\n    return S.in_bounds(i, j)",
+    ],
+)
+def test_an_index_of_a_position_is_one_however_names_are_given_it(body, tmp_path):
+    """Z.inv(70) and S.inv(-3) have bits that lie in 0..7."""
+    text = f"""from lego_emit import GenP, GroupBy, catalogue
+
+Z = catalogue["morton.2D"](8, 8)
+S = GroupBy([8, 8]).OrderBy(GenP([8, 8], lambda i, j: 8 * i + (i ^ j), lambda p: (p // 8, p % 8 ^ p // 8)))
+
+
+def kernel(t, flag):
+    {body}
+"""
+    kernel = jit(loaded(tmp_path, text).kernel, target="python")
+    for t in (-3, 0, 63, 64, 70):
+        assert [kernel(t, flag) for flag in (False, True)] == [0 <= t < 64] * 2
+
+
 def test_the_tag_of_a_choice_is_asked_at_a_launch():
     """Of any other tag the last layout would be taken."""
 
@@ -369,6 +396,7 @@ ERRORS = {
     "blocks of different lengths": ("return RAGGED.in_bounds(0, i)", "RAGGED is Ragged, which is several functions", 12),
     "a table that the kernel has not": ("return Lookup([6], 'order')[i]", "reads the table order, which is no name", 12),
     "an index of a position that has changed": ("j, k = GLOBAL.inv(i)\n    i += 1\n    return GLOBAL.in_bounds(j, k)", "and i is assigned again", 12),
+    "an index of one of two layouts": ("L = GLOBAL if M else Row(9, 9)\n    j, k = L.inv(i)\n    return L.in_bounds(j, k)", "M says of which layout", 12),
     "an index of a position within in_bounds": ("return GLOBAL.in_bounds(GLOBAL.inv(i)[0], 0)", "within in_bounds: give it a name before", 12),
     "a layout as a default": ("return (lambda x=GLOBAL: x)()", "a layout within a function that runs later", 13),
 }  # fmt: skip

@@ -13,8 +13,9 @@ from ..arith.expr import Cond, Expr, symbols
 from ..emit.kernel_language import KernelLanguage
 from ..kernels.names import fresh
 from ..kernels.spelling import NoExpression
-from ..kernels.values import Several
+from ..kernels.values import Several, Value
 from .descriptors import Descriptors
+from .expressions import Chosen
 from .flow import (
     Either,
     Known,
@@ -229,13 +230,23 @@ class Rewriter(Descriptors):
                 self._written(node, names, found)
                 return
             self._before.clear()
+        taken = self._index(value) if _takes_index(value) else None
         self._expression(value)
         if isinstance(target, ast.Name):
             self._check_helper(value, target.id)
         for target in targets:
             self._target(target)
+            self._know_positions(target, taken)
         if len(targets) == 1 and isinstance(target, ast.Name):
             self._learn(target.id, value)
+
+    def _know_positions(self, target: ast.expr, taken: Any) -> None:
+        """Names are an index of positions, of which in_bounds asks whether they are any."""
+        if isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._know_positions(part, taken)
+        elif isinstance(target, ast.Name) and target.id in self.kernel.names:
+            self.kernel.names[target.id].positions = _positions(taken)
 
     def _made(self, node: ast.stmt, made: list[tuple[str, Block | Either]]) -> None:
         """Names that are layouts from now on."""
@@ -563,3 +574,23 @@ class Rewriter(Descriptors):
             self._replace(node, self.source.filled(node, "; ".join(texts)))
         else:
             self._vanish(node)
+
+
+def _takes_index(node: ast.expr) -> bool:
+    """Whether the index of a position may be in an expression."""
+    return any(isinstance(one, ast.Attribute) and one.attr == "inv" for one in ast.walk(node))
+
+
+def _positions(found: Any) -> dict[Any, None]:
+    """The positions that values are of the index of. Of two layouts that have not as many, which is asked is not
+    known where in_bounds stands."""
+    if isinstance(found, Chosen):
+        yes, no = _positions(found.yes), _positions(found.no)
+        counts = [{repr(held.layout.physical_size) for held in side} for side in (yes, no)]
+        if counts[0] == counts[1]:
+            return yes
+        for held in (*yes, *no):
+            held.lost = f"{found.test} says of which layout: take the index, and ask, in the branches of an if"
+        return yes | no
+    parts = found if isinstance(found, Several) else [found] if isinstance(found, Value) else []
+    return dict.fromkeys(held for part in parts for held in part.positions)

@@ -155,7 +155,7 @@ class Names(Kernel):
             if name in names and (narrower := _narrower(types[name], inner)):
                 self.names[name], self.types[name] = names[name], narrower
                 for held in positions | names[name].positions:
-                    held.lost = name
+                    held.lost = f"{name} is assigned again: ask before that"
                 names[name].positions |= positions
                 self._made[name] = of
                 self.typed_names |= typed & {name}
@@ -191,7 +191,7 @@ class Names(Kernel):
         for value in self.names.values():
             for held in value.positions:
                 if name in set[str]().union(*map(self._words, held.names)):
-                    held.lost = name
+                    held.lost = f"{name} is assigned again: ask before that"
 
     def _forget(self, name: str) -> None:
         """The name stands for another value from now on."""

@@ -107,8 +107,7 @@ class Placed:
         for one in positions:
             if one.lost:
                 raise TemplateError(
-                    f"{self._name}.in_bounds asks for the position of {one.said}, and {one.lost} is assigned again: "
-                    "ask before that"
+                    f"{self._name}.in_bounds asks for the position of {one.said}, and {one.lost}"
                 )
         for value in given:
             if value.positions.keys() - {x for name in value.made_of for x in name.positions}:
@@ -118,7 +117,8 @@ class Placed:
             learn_layout(self._layout, here())
             known = here().analyzer
             # Before what these indices teach of their positions.
-            asked = [c for one in positions for c in one.limits() if known.decide(c) is not True]
+            every = {c.identity: c for one in positions for c in one.limits()}
+            asked = [c for c in every.values() if known.decide(c) is not True]
             limits: list[Any] = []
             for value, n in zip(given, self._layout.dims, strict=True):
                 i = Expr.of(value.make())
@@ -258,7 +258,7 @@ class Held:
     def __init__(self, layout: Block, said: str, given: Sequence[Value], holes: bool):
         self.layout, self.said, self.given, self.holes = layout, said, given, holes
         self.names = {*sizes_of(layout)}.union(*(value.names for value in given))
-        self.lost = ""  # the name that is another value by now
+        self.lost = ""  # why it can't be asked for, and what to write
 
     def limits(self) -> list[Cond]:
         """What holds of a position."""
