@@ -262,12 +262,30 @@ def _row_of(
     row = arithmetic.floor(start, length)
     terms = Expr.of(row).terms
     kept = Expr({m: c for m, c in terms.items() if not any(map(divides, m))})
-    if len(kept.terms) < len(terms):
-        whole = arithmetic.of(kept)
+    for some in (kept, _multiple(start, length)):
+        if some is None or len(kept.terms) == len(terms):
+            continue
+        whole = arithmetic.of(some)
         rest = arithmetic.plus(start, -Expr.of(arithmetic.times(whole, length)))
         if all(_is_within(rest, length, digits, sizes) for sizes in samples):
             return whole, rest
     return row, arithmetic.mod(start, length)
+
+
+def _multiple(start: Size, length: Size) -> Expr | None:
+    """What a length's first product of symbols is multiplied by in a sum."""
+    first = next((m for m in Expr.of(length).terms if m), None)
+    if first is None:
+        return None
+    factor, found = Expr.of(length).terms[first], Expr.of(0)
+    for mono, own in Expr.of(start).terms.items():
+        rest = [*mono]
+        if own % factor or any(a not in rest for a in first):
+            continue
+        for atom in first:
+            rest.remove(atom)
+        found = found + Expr({tuple(rest): own // factor})
+    return found
 
 
 def _is_within(
