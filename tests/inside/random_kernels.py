@@ -433,8 +433,7 @@ def judged(form, seed, folder):
     except lego_emit.errors.KernelError as error:
         line = int(re.search(r"line (\d+)", str(error))[1]) - above.count("\n")
         never = "never in" in str(error) or "contradicts what is known" in str(error)
-        asks = never and "in_bounds" in text.splitlines()[line - 1]
-        if asks and not may_hold(form, text, writer, line):
+        if never and not may_hold(form, text, writer, line):
             return ""  # a condition that never holds is refused
         raise
     x = np.arange(1 << 14, dtype=np.int32) * 7 % 1009
@@ -451,14 +450,21 @@ def judged(form, seed, folder):
 
 
 def may_hold(form, text, writer, line):
-    """Whether in_bounds, in a line of a kernel, is true for any of some sizes."""
+    """Whether each in_bounds in a line of a kernel, and of what the line names, is true for any of some sizes."""
+    lines = text.splitlines()
+    read = {*re.findall(r"\w+", lines[line - 1])}
+    asked = {
+        number
+        for number, other in enumerate(lines, 1)
+        if "in_bounds" in other and (number == line or other.split(" = ")[0].strip() in read)
+    }
     x = np.arange(1 << 14, dtype=np.int32) * 7 % 1009
     defined.held_in.clear()
     for _ in range(20):
         arguments, programs = sizes_of(form, writer)
         out = np.zeros(programs * SLOTS * (ROOM if form == "triton" else 1), np.int32)
         by_definition(form, text, x, out, arguments, programs)
-    return line in defined.held_in
+    return asked <= defined.held_in
 
 
 def main(form, first, end):
