@@ -305,7 +305,7 @@ class LinesInC(VectorsInC):
             *self._head(r.name, self._docs()),
             self.line(f"const {self.integer} parts = {parts.format(COMMA.join(own))};", 2),
             "#ifdef _OPENMP",
-            "#pragma omp parallel for schedule(dynamic) if (parts > 1)",
+            "#pragma omp parallel for schedule(static) if (parts > 1)",
             f"  for ({self.integer} {PART} = 0; {PART} < parts; ++{PART}) {{",
             self.line(call(PART, f"{PART} + 1"), 4),
             "  }",

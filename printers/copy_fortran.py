@@ -229,7 +229,7 @@ class LinesInFortran(NestLines):
             *arrays,
             f"    {p.declared(self.integer)} :: {PART}, parts",
             f"    {p.line(counted, 4)}",
-            "    !$omp parallel do schedule(dynamic) if (parts > 1)",
+            "    !$omp parallel do schedule(static) if (parts > 1)",
             f"    do {PART} = 0, parts - 1",
             f"      {p.line(call, 6)}",
             "    end do",

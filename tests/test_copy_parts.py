@@ -218,7 +218,7 @@ def test_the_plain_routine_is_as_it_was():
     text = str(copy(Row(M, N), Col(M, N), "c", threads=True))
     assert "copy_parts(int64_t M, int64_t N)" in text and "#ifdef _OPENMP" in text
     text = str(copy(Row(M, N), Col(M, N), "fortran", threads=True, name="turned"))
-    assert "!$omp parallel do schedule(dynamic) if (parts > 1)" in text
+    assert "!$omp parallel do schedule(static) if (parts > 1)" in text
 
 
 WRONG = {
