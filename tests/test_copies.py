@@ -151,6 +151,7 @@ def test_parts_of_any_sizes_have_at_most_150_lines(name, target):
     assert max(found, default=0) <= MOST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", rest_deep(LONG, 2))
 @pytest.mark.parametrize("target", ["c", "rust"])
 def test_boxes_of_one_kind_share_a_function(name, target):
@@ -180,6 +181,7 @@ WITH_CALLS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", rest_deep(WITH_CALLS, 1))
 def test_wrong_arguments_of_boxes_are_found(name):
     """Begins, extents and strides, of elements and of padding, one too many and one too few."""

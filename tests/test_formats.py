@@ -390,6 +390,7 @@ def test_parameters_are_in_the_order_of_the_entry(name):
     assert parameters_of(layout) == wanted
 
 
+@pytest.mark.slow
 def test_the_order_of_an_entry_stays():
     m, n, mb, nb, p, q = symbols("m n mb nb p q")
     order = ["m", "n", "mb", "nb", "p", "q"]
