@@ -301,12 +301,24 @@ def test_elements_may_be_of_any_type(dtype):
         assert (found[empty] == np.zeros((), x.dtype)).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["many digits", "functions", "padded", "masked", "one way", "swizzle"]
-)
+IN_BLOCKS = ["many digits", "functions", "padded", "masked", "one way", "swizzle"]
+
+
+@pytest.mark.parametrize("name", IN_BLOCKS)
 def test_large_arrays_are_moved_in_blocks_and_chunks(name, monkeypatch):
-    layout = FAMILIES[name]
     torch = __import__("torch") if find_spec("torch") else None
+    in_blocks_and_chunks(name, monkeypatch, torch and torch.from_numpy, np.asarray)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", IN_BLOCKS)
+def test_cupy_moves_large_arrays_in_blocks_and_chunks(name, monkeypatch):
+    cupy = pytest.importorskip("cupy")
+    in_blocks_and_chunks(name, monkeypatch, cupy.asarray, cupy.asnumpy)
+
+
+def in_blocks_and_chunks(name, monkeypatch, there, back):
+    layout = FAMILIES[name]
     for block, most in ((16, 2**24), (4, 2**24), (2**16, 0)):
         monkeypatch.setattr(planning, "MOST_TABLED", 8)
         monkeypatch.setattr(planning, "MOST_AXES", 2)
@@ -317,9 +329,9 @@ def test_large_arrays_are_moved_in_blocks_and_chunks(name, monkeypatch):
         monkeypatch.setattr(reference, "TABLE_MOST", most)
         planning.movement.cache_clear()
         check_moves(layout)
-        if torch is not None and name != "one way":
-            x = torch.arange(layout.size).reshape(layout.dims)
-            assert np.array_equal(layout.pack(x).numpy(), layout.pack(x.numpy()))
+        if there is not None and name != "one way":
+            x = np.arange(layout.size).reshape(layout.dims)
+            assert np.array_equal(back(layout.pack(there(x))), layout.pack(x))
     planning.movement.cache_clear()
 
 
@@ -665,6 +677,39 @@ def test_torch_moves_tensors_of_a_gpu(name):
     index = [torch.from_numpy(i).cuda() for i in np.indices(layout.dims)]
     at = layout.apply(*index)
     assert at.is_cuda and np.array_equal(at.cpu().numpy(), table_of(layout))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", [n for n in FAMILIES if n not in ("linear", "broadcast")])
+def test_cupy_moves_arrays_of_a_gpu(name, monkeypatch):
+    cupy = pytest.importorskip("cupy")
+    monkeypatch.setattr(planning, "MOST_TABLED", 16)  # larger ones in chunks
+    layout = FAMILIES[name]
+    x = np.arange(2 * layout.size, dtype=np.float32).reshape(2, *layout.dims)
+    memory, there = layout.pack(x, fill=-1), cupy.asarray(x)
+    found, out = layout.pack(there, fill=-1), cupy.zeros(memory.shape, memory.dtype)
+    assert type(found) is cupy.ndarray and np.array_equal(found.get(), memory)
+    assert layout.pack(there, fill=-1, out=out) is out and np.array_equal(out.get(), memory)
+    back = layout.unpack(found, fill=5)
+    assert np.array_equal(back.get(), layout.unpack(memory, fill=5))
+    assert layout.plan(there) == layout.plan(x)
+    views = []
+    for given in (memory, found):
+        try:
+            views.append(layout.unpack(given, copy=False))
+        except LayoutError as error:
+            views.append(str(error))
+    assert type(views[0]) is type(views[1]) or np.array_equal(views[1].get(), views[0])
+    index = [*np.indices(layout.dims)]
+    on = [cupy.asarray(i) for i in index]
+    at = layout.apply(*on)
+    assert type(at) is cupy.ndarray and np.array_equal(at.get(), table_of(layout))
+    if layout.has_inverse and not layout.masks:
+        assert all(np.array_equal(a.get(), b) for a, b in zip(layout.inv(at), index, strict=True))
+    rest = [slice(None)] * (len(index) - 1)
+    wanted = layout[(index[0].reshape(-1)[-1:], *rest)]
+    assert np.array_equal(layout[(on[0].reshape(-1)[-1:], *rest)].get(), wanted)
+    assert np.array_equal(cupy.asnumpy(layout.in_bounds(*on)), layout.in_bounds(*index))
 
 
 COMPILED = """

@@ -46,8 +46,7 @@ def table_on(x: Any, table: Any) -> Any:
             f"this layout is a table or a loop on arrays, and {type(x).__name__} has Python's operators alone; "
             "give an array of NumPy, PyTorch or of a library with __array_namespace__"
         )
-    device = getattr(x, "device", None)
-    return library.asarray(table) if device is None else library.asarray(table, device=device)
+    return library.asarray(table, **_place(x, library))
 
 
 def steps_on(x: Any, first: int, last: int, step: int) -> Any:
@@ -58,4 +57,11 @@ def steps_on(x: Any, first: int, last: int, step: int) -> Any:
             f"':' beside a {type(x).__name__} needs its library's arange, which is not known; give its numbers "
             "in the place of the ':'"
         )
-    return library.arange(first, last, step, dtype=x.dtype, device=getattr(x, "device", None))
+    return library.arange(first, last, step, dtype=x.dtype, **_place(x, library))
+
+
+def _place(x: Any, library: Any) -> dict[str, Any]:
+    """The argument that says on which device an array is made; CuPy's functions have none: the current device's
+    arrays are those that it computes with."""
+    device = getattr(x, "device", None)
+    return {} if device is None or library.__name__ == "cupy" else {"device": device}

@@ -213,11 +213,16 @@ class Written(Owner):
 
     def gathered(self, found: Movement, x: Any, fill: Any, out: Any) -> Any:
         """Each element from its place."""
-        return super().moved(found, x, fill, None)
+        if found.is_tabled or found.blocks is None:
+            return super().moved(found, x, fill, None)
+        table = self.table_for(x, found.blocks.table)
+        span = int(found.blocks.table.max()) + 1
+        starts = found.blocks.starts.tolist()
+        return self.joined([self.taken(x[..., s : s + span], table) for s in starts])
 
 
-class NumPy(Written):
-    """NumPy, whose views may have negative strides and whose routines write into what they are given."""
+class LikeNumPy(Written):
+    """CuPy, which has NumPy's names and views of any strides; tables stay on the device of an array."""
 
     has_falling = True
 
@@ -227,23 +232,21 @@ class NumPy(Written):
 
     def shares(self, one: Any, other: Any) -> bool:
         """Whether two arrays may share memory."""
-        return bool(np.may_share_memory(one, other))
+        return bool(self.library.may_share_memory(one, other))
 
     def new(self, x: Any, shape: tuple[int, ...], fill: Any = None) -> Any:
         """New memory, filled unless fill is None."""
         if fill is None:
-            return np.empty(shape, x.dtype)
+            return self.library.empty(shape, x.dtype)
         if type(fill) is int and not fill:  # memory that the system has zeroed
-            return np.zeros(shape, x.dtype)
-        return np.full(shape, fill, x.dtype)
+            return self.library.zeros(shape, x.dtype)
+        return self.library.full(shape, fill, x.dtype)
 
     def strided(self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
         """A view of x, (.., size), whose last axis is taken apart."""
-        own = x.strides[-1]
-        steps = (*x.strides[:-1], *(d * own for d in strides))
-        if x.flags.c_contiguous and x.dtype.kind in NUMBERS:  # at a tenth of as_strided's time
-            return np.ndarray((*x.shape[:-1], *shape), x.dtype, x, start * own, steps)
-        return np.lib.stride_tricks.as_strided(x[..., start:], (*x.shape[:-1], *shape), steps)
+        steps = (*x.strides[:-1], *(d * x.strides[-1] for d in strides))
+        as_strided = self.library.lib.stride_tricks.as_strided
+        return as_strided(x[..., start:], (*x.shape[:-1], *shape), steps)
 
     def split(self, x: Any, shape: tuple[int, ...]) -> Any:
         """A view of x whose last axis has these sizes."""
@@ -251,7 +254,27 @@ class NumPy(Written):
         for n in reversed(shape[x.ndim - 1 :]):
             strides.append(step)
             step *= n
-        return np.lib.stride_tricks.as_strided(x, shape, (*x.strides[:-1], *reversed(strides)))
+        as_strided = self.library.lib.stride_tricks.as_strided
+        return as_strided(x, shape, (*x.strides[:-1], *reversed(strides)))
+
+    def kept_table(self, found: Movement, x: Any) -> Any:
+        """The table of a movement on the device of x, made once."""
+        device = self.library.__name__, x.device.id
+        if device not in found.on_devices:
+            found.on_devices[device] = super().kept_table(found, x)
+        return found.on_devices[device]
+
+
+class NumPy(LikeNumPy):
+    """NumPy, whose routines write into what they are given."""
+
+    def strided(self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
+        """A view of x, (.., size), whose last axis is taken apart."""
+        if x.flags.c_contiguous and x.dtype.kind in NUMBERS:  # at a tenth of as_strided's time
+            own = x.strides[-1]
+            steps = (*x.strides[:-1], *(d * own for d in strides))
+            return np.ndarray((*x.shape[:-1], *shape), x.dtype, x, start * own, steps)
+        return super().strided(x, shape, strides, start)
 
     def gathered(self, found: Movement, x: Any, fill: Any, out: Any) -> Any:
         """Each element from its place; indices are in range, so that nothing is asked of them."""
@@ -325,15 +348,6 @@ class Torch(Written):
         """x with fill where a NumPy array of truths says so, along the last axis."""
         return x.masked_fill(self.library.from_numpy(holes).to(x.device), fill)
 
-    def gathered(self, found: Movement, x: Any, fill: Any, out: Any) -> Any:
-        """Each element from its place."""
-        if found.is_tabled or found.blocks is None:
-            return super().gathered(found, x, fill, out)
-        table = self.table_for(x, found.blocks.table)
-        span = int(found.blocks.table.max()) + 1
-        starts = found.blocks.starts.tolist()
-        return self.joined([self.taken(x.narrow(-1, start, span), table) for start in starts])
-
     def joined(self, parts: list[Any]) -> Any:
         """Tensors one after the other along the last axis."""
         return parts[0] if len(parts) == 1 else self.library.cat(parts, -1)
@@ -350,6 +364,10 @@ def owner_of(x: Any) -> Owner | None:
     if library is None:
         return None
     if library not in _owners:
-        kind = NumPy if is_array(x) else Torch if hasattr(x, "index_select") else Owner
-        _owners[library] = kind(library)
+        if is_array(x):
+            _owners[library] = NumPy(library)
+        elif hasattr(x, "index_select"):
+            _owners[library] = Torch(library)
+        else:
+            _owners[library] = (LikeNumPy if library.__name__ == "cupy" else Owner)(library)
     return _owners[library]

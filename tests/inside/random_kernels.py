@@ -1,8 +1,8 @@
 """Random kernels with layouts: by lego_emit.jit, and as they stand on layouts by their definitions (defined.py).
 
-    python random_kernels.py triton|numba|cuda|python FIRST END
+    python random_kernels.py triton|numba|cuda|python FIRST END [--gpu]
 
-says how many kernels gave the same, and which did not."""
+says how many kernels gave the same, and which did not; with --gpu Triton's are compiled, and run on a GPU."""
 
 import importlib.util
 import os
@@ -15,7 +15,7 @@ import warnings
 from pathlib import Path
 
 os.environ["TRITON_INTERPRET"] = os.environ["NUMBA_ENABLE_CUDASIM"] = (
-    "1"  # before these are imported
+    "0" if "--gpu" in sys.argv else "1"  # before these are imported
 )
 
 import defined
@@ -23,6 +23,7 @@ import numpy as np
 
 import lego_emit
 
+ON_GPU = "--gpu" in sys.argv
 ROOM = 4096  # elements that a value of a block kernel may have
 SLOTS = 32  # values that a kernel gives
 SWIZZLE = "GroupBy([8, 8]).OrderBy(GenP([8, 8], lambda i, j: 8 * i + (i ^ j), lambda p: (p // 8, p % 8 ^ p // 8)))"
@@ -393,7 +394,13 @@ def by_definition(form, text, x, out, arguments, programs):
 
 
 def launch(form, kernel, x, out, arguments, programs):
-    if form == "triton":
+    if form == "triton" and ON_GPU:
+        import torch
+
+        given, found = (torch.from_numpy(a).cuda() for a in (x, out))
+        kernel[(programs,)](given, found, *arguments)
+        out[:] = found.cpu().numpy()
+    elif form == "triton":
         from lego_emit.targets.triton import Tensor
 
         kernel[(programs,)](Tensor(x), Tensor(out), *arguments)
@@ -469,7 +476,7 @@ def may_hold(form, text, writer, line):
 
 def main(form, first, end):
     warnings.simplefilter("ignore")
-    if form == "triton":
+    if form == "triton" and not ON_GPU:
         mended()
     right = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -485,4 +492,4 @@ def main(form, first, end):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(*sys.argv[1:4])
