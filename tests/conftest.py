@@ -30,6 +30,16 @@ def pytest_configure(config):
         config.pluginmanager.register(CpuTimes(path, not hasattr(config, "workerinput")))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """What tests/schedule.py says, for ci/test."""
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from schedule import Schedule
+
+    return Schedule(config, log)
+
+
 def later(item):
     """Whether a test is none of ci/test --quick."""
     return item.get_closest_marker("slow") or item.get_closest_marker("deep")
