@@ -30,6 +30,9 @@ server.sendall(said)
 sys.exit(int(server.recv(8) or 1))  # nothing: it was killed
 """
 
+# The processes that answer, for tests/cpu_times.py.
+SERVERS: list[int] = []
+
 
 def server(folder: Path) -> str:
     """The text of a program lego-emit, or pytest where it has that name, whose commands are forks of a process that ends with this one. folder: of its socket."""
@@ -37,6 +40,7 @@ def server(folder: Path) -> str:
     process = subprocess.Popen(
         [sys.executable, __file__, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
+    SERVERS.append(process.pid)
     assert process.stdout is not None and process.stdout.read(1) == b"."  # it listens
     return CLIENT.format(python=sys.executable, path=path)
 
@@ -55,7 +59,7 @@ def serve(path: str) -> None:
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listening.bind(path)
     listening.listen(64)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: reap())
     gc.freeze()  # what is imported stays: pytest collects all garbage twice
     os.write(1, b".")
     while sys.stdin.fileno() not in (ready := select.select([listening, sys.stdin], [], [])[0]):
@@ -65,6 +69,13 @@ def serve(path: str) -> None:
             listening.close()
             answer(caller)
         caller.close()
+
+
+def reap() -> None:
+    """Wait for the commands that have ended: their processor time is then this process's children's."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def answer(caller: socket.socket) -> None:
