@@ -31,7 +31,7 @@ sys.exit(int(server.recv(8) or 1))  # nothing: it was killed
 """
 
 # The processes that answer, for tests/cpu_times.py.
-SERVERS: list[int] = []
+SERVERS: list[subprocess.Popen[bytes]] = []
 
 
 def server(folder: Path) -> str:
@@ -40,7 +40,7 @@ def server(folder: Path) -> str:
     process = subprocess.Popen(
         [sys.executable, __file__, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     )
-    SERVERS.append(process.pid)
+    SERVERS.append(process)
     assert process.stdout is not None and process.stdout.read(1) == b"."  # it listens
     return CLIENT.format(python=sys.executable, path=path)
 
@@ -62,8 +62,7 @@ def serve(path: str) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: reap())
     gc.freeze()  # what is imported stays: pytest collects all garbage twice
     os.write(1, b".")
-    while sys.stdin.fileno() not in (ready := select.select([listening, sys.stdin], [], [])[0]):
-        assert ready
+    while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
         caller, _ = listening.accept()
         if os.fork() == 0:
             listening.close()

@@ -25,7 +25,7 @@ def spent():
 def of_server(process):
     """The processor seconds that a process still running, and its finished children, have used; 0 but on Linux."""
     try:
-        after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        after_name = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0
     return sum(map(int, after_name[11:15])) / os.sysconf("SC_CLK_TCK")

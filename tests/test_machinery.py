@@ -1,12 +1,22 @@
-"""What tests/schedule.py gives the workers."""
+"""What runs the tests: tests/schedule.py and tests/commands.py."""
 
 import random
 from types import SimpleNamespace
 
+import commands
 import pytest
 
 Schedule = pytest.importorskip("schedule").Schedule
 Producer = pytest.importorskip("xdist.remote").Producer
+
+
+@pytest.mark.slow
+def test_the_server_of_commands_ends_with_its_process(tmp_path):
+    commands.server(tmp_path)
+    server = commands.SERVERS.pop()
+    assert server.stdin is not None
+    server.stdin.close()
+    assert server.wait(timeout=300) == 0
 
 
 class Worker:
