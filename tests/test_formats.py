@@ -12,7 +12,7 @@ import pytest
 from formats import devices, libraries
 from marks import rest_slow
 
-from lego_emit import Packed, Row, catalogue, copy, generate, symbols
+from lego_emit import Col, Packed, Row, TileBy, catalogue, copy, generate, symbols
 from lego_emit.copies.unit import way_of
 from lego_emit.errors import LayoutError
 from lego_emit.trace.definition import parameters_of
@@ -407,6 +407,12 @@ def test_the_order_of_an_entry_stays():
             assert [x for x in names if x in order] == wanted, function.name
     copied = copy(cyclic, Row(m, n), "fortran")
     assert [x.name for x in copied.functions[0].params] == order
+    tiled = replace(
+        catalogue["arrays.boustrophedon"],
+        make=lambda p, m, n: TileBy([m // p, n // p], [p, p]).OrderBy(Row(m, n)),
+    )(p, m, n)
+    for chained in (tiled.OrderBy(Col(m, n)), tiled.TileOrderBy(Row(m // p, n // p), Col(p, p))):
+        assert parameters_of(chained) == ["p", "m", "n"]
     other = catalogue["scalapack.block_cyclic_2d"](n, m, 2 * mb, p * nb, q, 3)
     assert parameters_of(other) == ["n", "m", "mb", "nb", "p", "q"]
 

@@ -367,7 +367,10 @@ class Layout(Indexable):
         return self._then("TileOrderBy", perms)
 
     def _then(self, name: str, perms: tuple[Block, ...]) -> Layout:
-        return Layout(self.tiled, self.tiles, (*self._steps, (name, OrderBy(*perms))), self)
+        layout = Layout(self.tiled, self.tiles, (*self._steps, (name, OrderBy(*perms))), self)
+        if "_arguments" in vars(self):  # an entry's order of parameters holds for what follows it
+            object.__setattr__(layout, "_arguments", vars(self)["_arguments"])
+        return layout
 
     def __repr__(self) -> str:
         tiles = ", ".join(f"[{listed(tile)}]" for tile in self.tiles)

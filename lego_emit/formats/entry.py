@@ -38,6 +38,9 @@ class Entry:
     ragged: str
     example: Mapping[str, Any] = field(hash=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.about)  # what emitted functions say of it
+
     @property
     def __name__(self) -> str:
         """What a function of its sizes is called."""

@@ -15,7 +15,8 @@ def doc_of(fn: Any) -> Doc:
     while isinstance(fn, partial):
         fn = fn.func
     text = getattr(fn, "__doc__", None)
-    if not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__")):
+    own = "__doc__" in getattr(fn, "__dict__", ())  # a function's, or by update_wrapper
+    if not own and not isinstance(fn, type) and inspect.isfunction(vars(type(fn)).get("__call__")):
         text = type(fn).__call__.__doc__ or text
     if not isinstance(text, str) or not text.strip():
         return Doc()
