@@ -490,7 +490,16 @@ def test_init_starts_a_project_and_overwrites_nothing(folder):
         result = init(taken)
         assert result.exit_code == 2 and "lego-emit.toml is there already" in result.stderr
     Path("lego-emit.toml").unlink()
-    assert "layouts.py is there already" in init().stderr
+    kept = Path("layouts.py").read_text()
+    Path("layouts.py").write_text("from lego_emit import Row\n_own = Row(2)\n")
+    assert "layouts.py is there already and defines no layout" in init().stderr
+    Path("layouts.py").write_text(kept)
+    assert init().exit_code == 0 and Path("layouts.py").read_text() == kept
+    assert (
+        'layouts = ["layouts.py:tile", "layouts.py:turned"]' in Path("lego-emit.toml").read_text()
+    )
+    built()
+    Path("lego-emit.toml").unlink()
     Path("layouts.py").unlink()
     Path("pyproject.toml").write_text("[tool.lego-emit]\n")
     assert "pyproject.toml is there already" in init().stderr

@@ -736,3 +736,17 @@ def test_a_dash_is_standard_output(command, begins, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith(begins)
     assert {p for p in tmp_path.iterdir() if p.name != "__pycache__"} == before
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["generate -e Row(4,6) -t c", "recognize t.txt", "render k.j2 -t c --layouts layouts.py"],
+)
+def test_a_file_that_is_called_a_dash(command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("t.txt").write_text("0 2 4\n1 3 5\n")
+    Path("k.j2").write_text("x[0]\n")
+    Path("layouts.py").touch()
+    result = CliRunner().invoke(main, [*command.split(), "-o", "./-"])
+    assert result.exit_code == 0, result.output
+    assert Path("-").read_text() not in ("", result.stdout)

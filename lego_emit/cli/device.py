@@ -17,7 +17,7 @@ from ..errors import LoadError
 from ..options import Options
 from ..project.loading import subject, telling, user_file
 from .options import option_of
-from .output import DASH, progress_bar, put
+from .output import DASH, OutputPath, progress_bar, put
 from .root import (
     FAILED,
     file_and_name,
@@ -82,18 +82,19 @@ def _language(target: str | None, device: str) -> str:
 @click.option(
     "--output",
     "-o",
+    type=OutputPath(),
     metavar="FILE.json",
     help='Where the prices are stored. Default: where cost="measured" looks.',
 )
 @json_option
-def calibrate(device: str, compiler: str, output: str | None, as_json: bool) -> None:
+def calibrate(device: str, compiler: str, output: Path | None, as_json: bool) -> None:
     """Measure what operations cost on this machine's CPU or GPU, for --cost measured."""
     from ..ir.cost import as_json as stored
     from ..ir.cost import stored_path
     from ..measure.calibrate import calibrate as measured
     from ..measure.calibrate import described
 
-    path = Path(output) if output else stored_path()
+    path = output or stored_path()
     cost, of = measured(compiler, on=device), described(compiler, device)
     if as_json:
         click.echo(stored(cost, of), nl=False)

@@ -17,7 +17,7 @@ from ..notation import is_name
 from ..options import RenderOptions
 from ..project.loading import STDIN, subject, subjects, user_file, with_given
 from .options import options_for
-from .output import DASH, put
+from .output import DASH, OutputPath, put
 from .root import FAILED, main, target_option
 
 
@@ -38,7 +38,7 @@ from .root import FAILED, main, target_option
     help="A number or a text that the template uses.",
 )
 @options_for(RenderOptions)
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("-o", "--output", type=OutputPath(), metavar="FILE")
 def render(
     template: Path,
     layouts: str,
@@ -68,7 +68,7 @@ def render(
 
 @main.command(epilog="lego-emit rewrite kernels.py -o kernels_made.py")
 @click.argument("file", metavar="FILE.py", type=click.Path(path_type=Path))
-@click.option("-o", "--output", type=click.Path(path_type=Path), metavar="FILE")
+@click.option("-o", "--output", type=OutputPath(), metavar="FILE")
 @click.option(
     "--check", is_flag=True, help="Write nothing; end with 1 where the output is another text."
 )

@@ -18,7 +18,7 @@ from ..ir.program import Function
 from ..options import Options
 from ..project.loading import subject, telling, user_file
 from .options import option_of
-from .output import DASH, print_drawn, print_json, print_table, put_picture
+from .output import DASH, OutputPath, print_drawn, print_json, print_table, put_picture
 from .root import (
     EXPRESSION,
     FAILED,
@@ -65,7 +65,7 @@ from .watching import watch as watching
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md; - prints SVG.",
 )
@@ -222,7 +222,7 @@ def _layout_or_function(source: str, sizes: dict[str, int]) -> Block | Function:
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="A picture instead: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md; - prints SVG.",
 )

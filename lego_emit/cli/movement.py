@@ -17,6 +17,7 @@ from .generate import destination, provenance, write_units
 from .options import option_of
 from .output import (
     DASH,
+    OutputPath,
     check_one_print,
     print_drawn,
     print_json,
@@ -55,7 +56,7 @@ registers_option = click.option(
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="FILE",
     help="A picture, too: .svg, .html, .tex (TikZ), or with CairoSVG .png; a table: .csv, .md; - prints SVG.",
 )

@@ -22,6 +22,18 @@ from ..files import write_all
 DASH = Path("-")  # as a file to write: standard output
 
 
+class OutputPath(click.Path):
+    """What -o names: a file, or standard output where it is DASH; ./- is a file of that name."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, *where: Any) -> Any:
+        """The path; of a file that is called -, the absolute one."""
+        path = super().convert(value, *where)
+        return path.absolute() if path == DASH and str(value) != "-" else path
+
+
 def print_json(value: Any) -> None:
     """A value as JSON, in lines."""
     click.echo(json.dumps(value, indent=2))

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ..files import integers
-from .output import DASH, check_one_print, print_json, put
+from .output import DASH, OutputPath, check_one_print, print_json, put
 from .root import FAILED, json_option, main, numbers_option
 
 # Of a layout's expression, by the module that has them; the other names are at the top.
@@ -32,7 +32,7 @@ _ELSEWHERE = {
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path),
+    type=OutputPath(),
     metavar="FILE.py",
     help="A file that defines it as `layout`, for lego-emit generate FILE.py:layout.",
 )
