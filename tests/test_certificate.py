@@ -398,6 +398,8 @@ def test_the_command_line(tmp_path, monkeypatch):
     words = "check-certificate tiles.json --source tiles.rs --layout layouts.py:tiles".split()
     found = run.invoke(main, words)
     assert found.exit_code == 0 and "\ninv\n  fits: proved; digit algebra" in found.output
+    lines = json.loads(run.invoke(main, [*words, "--json"]).stdout)["lines"]
+    assert {line["verdict"] for line in lines} == {"proved"}
     text = Path("tiles.rs").read_text()
     Path("tiles.rs").write_text(text.replace("N * ", "M * "))
     found = run.invoke(main, words)

@@ -1,5 +1,6 @@
 """Copies in Rust, Fortran, Julia, JavaScript and NumPy: run, and compared with the layouts and with NumPy."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -261,6 +262,10 @@ def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
     assert "kernel of 4 registers" in run("-t", "rust", "--plan").output
     done = run("-t", "numpy", "--time", "-s", "M=8,N=8")
     assert done.exit_code == 0 and "of memcpy" in done.output
+    timed = json.loads(run("-t", "numpy", "--time", "-s", "M=8,N=8", "--json").output)
+    assert [one["language"] for one in timed] == ["NumPy"] and timed[0]["percent"] > 0
+    assert run("-t", "numpy", "--json").exit_code == 2
+    assert "__global__ void" in run().output  # as generate, for CUDA
     Path("layouts.py").write_text(LAYOUTS + "def tiles(M, B):\n    return Row(M // B, B)\n")
     command = ["copy", "layouts.py:tiles", "-e", "Col(8, 4)", "-t", "numpy"]
     assert run("-s", "M=32,B=4").exit_code == 0

@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from ..project.loading import subject, telling, user_file
-from .root import FAILED, file_and_name, main, printable, warn
+from .output import print_json
+from .root import FAILED, file_and_name, json_option, main, printable, warn
 
 
 @main.command(
@@ -28,7 +29,8 @@ from .root import FAILED, file_and_name, main, printable, warn
 @click.option(
     "--layout", required=True, metavar="FILE.py:NAME", help="The layout, or the function, it is of."
 )
-def check_certificate(certificate: str, source: str, layout: str) -> None:
+@json_option
+def check_certificate(certificate: str, source: str, layout: str, as_json: bool) -> None:
     """Prove again what a CERTIFICATE states of an emitted file, by a program that shares nothing with
     the one that made it.
 
@@ -42,7 +44,10 @@ def check_certificate(certificate: str, source: str, layout: str) -> None:
     text = Path(source).read_text(encoding="utf-8", errors="surrogateescape")
     with redirect_stdout(sys.stderr), telling(warn), user_file(file) as defined:
         report = check(data, text, subject(defined, wanted, file))
-    click.echo(printable(str(report)), nl=False)
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        click.echo(printable(str(report)), nl=False)
     if not report:
         sys.exit(FAILED)
 

@@ -10,11 +10,13 @@ from typing import Any
 
 import click
 
+from ..emit.registry import DEFAULT
 from ..options import Options
 from ..project.config import function_named
 from ..project.loading import layout_of, of_element, subject, telling, user_file
 from .generate import destination, provenance, write_units
 from .options import option_of
+from .output import print_json
 from .root import file_and_name, main, source_argument, target_names, target_option, warn
 
 SHARED = ("sizes", "assume", "namespace", "prefix")
@@ -32,7 +34,13 @@ def _shared(command: Any) -> Any:
 )
 @source_argument("one", "A")
 @source_argument("other", "B")
-@target_option("targets", multiple=True, required=True, help="Language to emit; repeat it.")
+@target_option(
+    "targets",
+    multiple=True,
+    default=[DEFAULT],
+    show_default=True,
+    help="Language to emit; repeat it.",
+)
 @click.option(
     "-o", "--output", default="-", metavar="FILE-or-DIR",
     help="Where to write; a folder for several targets. Default: standard output.",
@@ -53,6 +61,7 @@ def _shared(command: Any) -> Any:
 @click.option(
     "--time", is_flag=True, help="Measure it beside a copy of the same bytes; with -o, write too."
 )
+@click.option("--json", "as_json", is_flag=True, help="Print what --time measures as JSON.")
 def copy(
     one: str,
     other: str,
@@ -62,9 +71,12 @@ def copy(
     value: str | None,
     plan: bool,
     time: bool,
+    as_json: bool,
     **options: Any,
 ) -> None:
     """Emit a routine that copies an array from the memory of layout A to that of layout B."""
+    if as_json and (plan or not time):
+        raise click.UsageError("--json is for --time, without --plan")
     from ..copies import copy as made
     from ..copies.joined import order_of, sizes_left
 
@@ -92,10 +104,17 @@ def copy(
         ]
     if plan:
         click.echo(str(units[0].plan))
+    rows: list[dict[str, Any]] = []
     for unit in units if time else ():
-        click.echo(f"{unit.printer.title}: {unit.time()}")
-        if options["threads"] and (count := cpu_count() or 1) > 1:
-            click.echo(f"{unit.printer.title}, {count} threads: {unit.time(threads=count)}")
+        title = unit.printer.title
+        count = (options["threads"] and cpu_count()) or 1
+        for threads in {1: None, count: None}:
+            timed = unit.time(threads=threads)
+            if not as_json:
+                click.echo(f"{title}{f', {threads} threads' * (threads > 1)}: {timed}")
+            rows.append({"language": title, "threads": threads, **timed.as_dict()})
+    if as_json:
+        print_json(rows)
     shown = () if where is None and (plan or time) else units
     write_units(shown, where, output, languages, (one, other), "the layouts'")
 

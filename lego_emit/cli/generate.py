@@ -32,7 +32,7 @@ from .root import (
 )
 
 # What a command takes that does not change the text.
-NOT_TEXT = ("source", "one", "other", "targets", "output", "explain", "plan", "time")
+NOT_TEXT = ("source", "one", "other", "targets", "output", "explain", "plan", "time", "as_json")
 
 
 @main.command(

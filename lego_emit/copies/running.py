@@ -314,6 +314,10 @@ class Timed:
         """How fast the copy is, in per cent of memcpy."""
         return 100 * self.gb_s / self.memcpy_gb_s
 
+    def as_dict(self) -> dict[str, float]:
+        """All of it, as JSON has it."""
+        return {**vars(self), "percent": self.percent}
+
     def __str__(self) -> str:
         return f"{self.gb_s:.1f} GB/s, {self.percent:.0f} % of memcpy ({self.memcpy_gb_s:.1f} GB/s)"
 

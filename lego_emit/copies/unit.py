@@ -139,7 +139,7 @@ class Copy(Emitted):
 def copy(
     A: Block,
     B: Block,
-    target: str = "cpp",
+    target: str = registry.DEFAULT,
     *,
     element: Any = "uint32",
     name: str = "copy",
@@ -305,7 +305,12 @@ def unit_of(
 
 @brief
 def pack(
-    L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
+    L: Block,
+    target: str = registry.DEFAULT,
+    *,
+    of: Any = None,
+    name: str | None = None,
+    **options: Any,
 ) -> Copy:
     """A routine that copies a row-major array into a layout's memory.
 
@@ -322,7 +327,12 @@ def pack(
 
 @brief
 def unpack(
-    L: Block, target: str = "cpp", *, of: Any = None, name: str | None = None, **options: Any
+    L: Block,
+    target: str = registry.DEFAULT,
+    *,
+    of: Any = None,
+    name: str | None = None,
+    **options: Any,
 ) -> Copy:
     """A routine that copies a layout's memory into a row-major array; as pack() otherwise.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 PROVED, ASSUMED, SAMPLED = "proved", "assumed", "sampled"
 REFUTED, OPEN = "refuted", "not proved"
@@ -32,6 +33,10 @@ class Report:
     def __bool__(self) -> bool:
         """Whether every statement was proved, or is assumed in the text's own comment."""
         return bool(self.lines) and all(line.verdict in HELD for line in self.lines)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it, as JSON has it."""
+        return asdict(self)
 
     def __str__(self) -> str:
         found: list[str] = []
