@@ -400,9 +400,8 @@ def load(folder: str | Path) -> Case:
         raise GoldenError(f"{source}: {found[0]} is {subject!r}, no layout and no function")
     if found[0] == "layout" != folder.name and not known:
         raise GoldenError(f"{source}: layout is a function; call it kernel or {folder.name}")
-    said = {name: names[name] for name in beside() if name in names}
     try:
-        options = Options.of(said)
+        options = Options.of(beside(names))
     except LegoError as error:
         raise GoldenError(f"{source}: {error}") from None
     if len(index_types_of(options)) > 1:
@@ -424,7 +423,7 @@ def _load_copy(folder: Path, names: Mapping[str, Any]) -> CopyCase:
             f"{source}: {COPIED} is {subject!r}; give two layouts, or a function that returns them"
         )
     copying = {name: names[name] for name in ("element", "zero") if name in names}
-    options = Options.of({"assume": names.get("assume", ())})
+    options = Options.of({"assume": beside(names).get("assume", ())})
     return CopyCase(folder, subject, _counts(source, names, "sizes"), {}, {}, options, {}, copying)
 
 

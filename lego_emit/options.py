@@ -8,8 +8,8 @@ the documentation. To add an option, add a field, and use its value where it mat
 
     >>> Options(effort=4).effort
     4
-    >>> beside()
-    ['assume', 'ranges', 'index_type', 'wrapping', 'view', 'walk', 'split', 'methods']
+    >>> beside({"assume": ["M < 9"], "M": 3})
+    {'assume': ['M < 9']}
 """
 
 from __future__ import annotations
@@ -610,9 +610,18 @@ def options_of(of: type) -> dict[str, tuple[Option, Any]]:
     return {f.name: (f.metadata["option"], f.default) for f in own}
 
 
-def beside() -> list[str]:
-    """The options that a golden case, or a text in the playground, may say beside its layout."""
-    return [name for name, (said, _) in options_of(Options).items() if said.beside]
+def beside(names: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that the names of a golden case, or of a text in the playground, say beside its layout.
+    A function of lego_emit, as `import *` brings assume(), is none."""
+    return {
+        name: names[name]
+        for name, (said, _) in options_of(Options).items()
+        if said.beside and name in names and not _is_own(names[name])
+    }
+
+
+def _is_own(value: Any) -> bool:
+    return inspect.isfunction(value) and value.__module__.partition(".")[0] == __package__
 
 
 def takes(request: Callable[P, Any]) -> Callable[[Callable[..., R]], Callable[P, R]]:

@@ -318,6 +318,11 @@ def test_a_function_called_layout_is_no_second_subject(tmp_path):
     assert golden.load(write(tmp_path, "bad", text)).subject.__name__ == "kernel"
 
 
+def test_a_case_may_import_every_name(tmp_path):
+    case = golden.load(write(tmp_path, "a", "from lego_emit import *\n\nlayout = Row(4, 6)\n"))
+    assert not case.options.assume
+
+
 def test_a_number_that_is_not_given(tmp_path):
     head = "from lego_emit import GroupBy\n\n\n"
     case = golden.load(write(tmp_path, "a", head + "def a(M):\n    return GroupBy([M])[0]\n"))

@@ -66,7 +66,7 @@ def test_every_block_that_needs_nothing_else_runs_without_numpy(of_copies, tmp_p
 @pytest.mark.slow
 def test_what_else_runs_without_numpy(tmp_path):
     texts = (
-        "from lego_emit import *\nprint(Row(2, 3)[0, :])\n",
+        "from lego_emit import *\nL = Row(2, 3)\nprint(L[0, :])\n",
         "from lego_emit import recognize\nprint(recognize([k * k for k in range(8)]))\n",
         "from lego_emit import Row, copy\nprint(copy(Row(4, 6), Row(4, 6), 'c').name)\n",
     )

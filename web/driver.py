@@ -195,7 +195,7 @@ def _unit(name: str, target: str, numbers: bool, options: str = "{}") -> Any:
         environment(type(printer)).bytecode_cache = FileSystemBytecodeCache(
             str(TEMPLATES.resolve())
         )
-    said = {key: defined[key] for key in beside() if key in defined}
+    said = beside(defined)
     chosen = {**said, **json.loads(options)}
     if chosen.get("view") and not printer.has_views:
         del chosen["view"]
