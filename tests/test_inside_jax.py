@@ -1,11 +1,16 @@
 """Layouts in functions that JAX traces, without a decorator, and in Pallas' index maps."""
 
+import os
+import subprocess
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lego_emit import Col, Row, TileBy, catalogue
+from lego_emit import Col, Row, Strided, TileBy, catalogue
+from lego_emit.errors import LayoutError, WidthError
 
 # JAX takes a second to import: one worker does, with the first test.
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("jax")]
@@ -99,3 +104,33 @@ def test_positions_are_those_of_integers():
         back = jax.jit(partial(layout.inv))(at)
         for found, wanted in zip(back, index, strict=True):
             assert np.array_equal(found, wanted)
+
+
+def test_bounds_beyond_what_an_index_s_type_holds():
+    for dtype, most in (("int8", 127), ("uint8", 255)):
+        index = jnp.asarray([0, 40, 100, most], dtype)
+        for size, wanted in ((300, [1, 1, 1, 1]), (101, [1, 1, 1, 0]), (3 * 10**9, [1, 1, 1, 1])):
+            assert Row(size).in_bounds(index).tolist() == wanted
+            assert jax.jit(Row(size).in_bounds)(index).tolist() == wanted
+        with pytest.raises(WidthError, match="':' stands for 300 numbers up to 299"):
+            Row(4, 300).in_bounds(index, ":")
+
+
+def test_what_fills_is_an_element():
+    pitched, x = Strided((3, 4), (8, 1)), jnp.ones((3, 4), jnp.uint8)
+    for fill in (300, 1.5, None, 1j, jnp.arange(20)):
+        with pytest.raises(LayoutError, match="no element of an array of uint8"):
+            pitched.pack(x, fill=fill)
+    assert jax.jit(lambda fill: pitched.pack(x, fill=fill))(7)[4] == 7
+
+
+@pytest.mark.deep
+def test_random_layouts():
+    random_jax = Path(__file__).parent / "inside" / "random_jax.py"
+    done = subprocess.run(
+        [sys.executable, random_jax, "0", "60"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.stdout == "jax 60 right\n", done.stdout + done.stderr

@@ -427,6 +427,13 @@ def test_columns_are_fortran_order():
     assert np.array_equal(Col(4, 6).pack(x), x.ravel("F"))
 
 
+def test_a_copy_is_asked_for_by_any_truth():
+    memory = np.arange(24)
+    assert not np.may_share_memory(Col(4, 6).unpack(memory, copy=np.True_), memory)
+    with pytest.raises(LayoutError, match="no view"):
+        by_digits(2).unpack(np.zeros(16), copy=np.False_)
+
+
 def test_a_view_is_written_through():
     memory = np.zeros(30)
     Strided((4, 6), (8, 1)).unpack(memory, copy=False)[:, 0] = 1
@@ -490,6 +497,9 @@ REFUSED = {
     "no numbers": (lambda: Choice(t, {0: Row(2, 2), 1: Col(2, 2)}).pack(np.zeros((2, 2))), "symbols"),
     "no view": (lambda: by_digits(2).unpack(np.zeros(16), copy=False), "copy=None lets it be copied"),
     "objects": (lambda: Col(4, 6).pack(X.astype(object), engine="compiled"), "moves bytes"),
+    "a mask": (lambda: Col(4, 6).pack(np.ma.masked_less(X, 1)), "pack: a memory holds no mask"),
+    "a memory with a mask": (lambda: Row(24).unpack(np.ma.masked_less(X.ravel(), 1)), "unpack: a memory holds no mask"),
+    "out with a mask": (lambda: Col(4, 6).pack(X, out=np.ma.masked_less(X.ravel(), 1)), "a memory holds no mask"),
 }  # fmt: skip
 
 
@@ -497,6 +507,70 @@ REFUSED = {
 def test_what_does_not_fit_is_refused(ask, words):
     with pytest.raises(LayoutError, match=words):
         ask()
+
+
+FILLS = {
+    "uint8": [300, -1, 1.5, float("nan"), np.int64(300), np.array(256), None, "1", [1, 2], np.arange(20), 1j],
+    "bool": [2, 0.5], "float32": [None, 1j, np.complex128(1j), "nan", [1.0]], "int64": [2**63, float("inf")],
+    "U2": ["abc"], "S2": [b"abc"], "M8[s]": ["never"], "i4,f8": [(1,), [1, 2, 3]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", FILLS)
+def test_what_fills_is_an_element(dtype):
+    padded, x = Strided((3, 4), (8, 1)), np.zeros((3, 4), dtype)
+    for fill in FILLS[dtype]:
+        for ask in (padded.pack, FAMILIES["masked"].unpack):
+            given = x if ask == padded.pack else np.zeros(FAMILIES["masked"].physical_size, dtype)
+            with pytest.raises(
+                LayoutError, match=r"pack: fill is .*, which is no element of an array of"
+            ):
+                ask(given, fill=fill)
+
+
+def test_elements_that_fill():
+    pitched = Strided((3, 4), (8, 1))
+    for dtype, fill in (
+        *(
+            ("uint8", 255),
+            ("uint8", 7.0),
+            ("bool", True),
+            ("float32", 0.1),
+            ("float16", np.nan),
+            ("c8", 1j),
+        ),
+        *(
+            (object, None),
+            (object, "q"),
+            ("i4,f8", (7, 2.5)),
+            ("M8[s]", np.datetime64("NaT")),
+            ("U2", "ab"),
+        ),
+        *((np.dtypes.StringDType(), "a longer text"), (">i4", np.int8(-3)), ("int64", np.array(5))),
+    ):
+        x = np.zeros((3, 4), dtype)
+        wanted = np.empty((), dtype)
+        wanted[()] = fill
+        for layout in (pitched, FAMILIES["masked"]):
+            found = (
+                pitched.pack(x, fill=fill)[4]
+                if layout is pitched
+                else layout.unpack(np.zeros(layout.physical_size, dtype), fill=fill)[
+                    table_of(layout) < 0
+                ][0]
+            )
+            assert str(found) == str(wanted[()]), (dtype, fill)
+
+
+def test_a_matrix_of_numpy_is_an_array():
+    x = np.arange(24).reshape(4, 6)
+    for layout in (Row(4, 6), Col(4, 6), Strided((4, 6), (8, 1))):
+        assert np.array_equal(layout.pack(x.view(np.matrix)), layout.pack(x))
+
+
+def test_texts_of_any_length_are_moved():
+    for name in ("columns", "many digits", "padded", "masked", "swizzle"):
+        check_moves(FAMILIES[name], np.dtypes.StringDType(), fill="-7")
 
 
 def test_unknown_options_are_refused():

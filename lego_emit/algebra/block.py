@@ -342,8 +342,8 @@ class Block:
 
         Returns an array of the shape (.., physical_size), memory of its own, or out.
 
-        Raises LayoutError where shapes do not fit, a position holds two elements, or sizes are symbols
-        that x's shape does not decide.
+        Raises LayoutError where shapes do not fit, a position holds two elements, fill is no element of x's dtype,
+        x is a masked array, or sizes are symbols that x's shape does not decide.
 
             >>> import numpy as np
             >>> from lego_emit import Col
@@ -362,7 +362,8 @@ class Block:
 
         Returns an array of the shape (.., *dims).
 
-        Raises LayoutError where shapes do not fit, and with copy=False where there is no view.
+        Raises LayoutError where shapes do not fit, fill is no element of m's dtype, m is a masked array, and with
+        copy=False where there is no view.
 
             >>> import numpy as np
             >>> from lego_emit import Col

@@ -11,7 +11,7 @@ from ..algebra import reference
 from ..algebra.block import Block, check_count, check_index
 from ..algebra.slices import axes_behind, check_slice
 from ..errors import IndexRangeError, WidthError, short_repr
-from ..numeric import bits_of, is_array, is_integer, is_operand
+from ..numeric import bits_of, ends_of, is_array, is_integer, is_operand
 from ..packages import numpy as np
 from .arithmetic import arithmetic
 from .libraries import steps_on, table_on
@@ -52,7 +52,7 @@ def in_bounds(layout: Block, indices: Sequence[Any]) -> Any:
     if not layout.is_concrete:
         raise _symbolic(layout)
     values = aligned(layout, _of_one_library(layout, given))
-    held = [(0 <= i) & (i < n) for i, n in zip(values, layout.dims, strict=True)]
+    held = [(0 <= i) & (i <= _last(i, n)) for i, n in zip(values, layout.dims, strict=True)]
     inside = reduce(and_, held)
     if not layout.masks:
         return bool(inside) if isinstance(inside, bool | np.bool_) else inside
@@ -61,6 +61,11 @@ def in_bounds(layout: Block, indices: Sequence[Any]) -> Any:
     clipped = [np.where(ok, i, 0) for ok, i in zip(held, np.broadcast_arrays(*values), strict=True)]
     found = inside & (np.asarray(reference.apply(layout, clipped)) >= 0)
     return found if np.ndim(found) else bool(found)
+
+
+def _last(i: Any, n: int) -> int:
+    """The last index of an axis, or the last one that an array's integers hold: libraries compare in their type."""
+    return n - 1 if is_integer(i) else min(n - 1, ends_of(*(bits_of(i) or (64, False)))[1])
 
 
 def aligned(layout: Block, indices: Sequence[Any]) -> list[Any]:
@@ -120,8 +125,7 @@ def _results(layout: Block, values: Sequence[Any], inverse: bool) -> list[Any]:
     if made is None:
         return _looked_up(layout, values, arrays[0], inverse)
     for array in arrays:
-        bits, unsigned = bits_of(array) or (64, False)
-        least, most = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        least, most = ends_of(*(bits_of(array) or (64, False)))
         if made.least < least or made.most > most:
             raise WidthError(
                 f"{layout!r}: the numbers on the way go from {made.least} to {made.most}, and an array of "

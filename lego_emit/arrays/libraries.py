@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from ..errors import IndexRangeError
-from ..numeric import is_array
+from ..errors import IndexRangeError, WidthError
+from ..numeric import bits_of, ends_of, is_array
 
 
 def library_of(x: Any) -> Any:
@@ -56,6 +56,16 @@ def steps_on(x: Any, first: int, last: int, step: int) -> Any:
         raise IndexRangeError(
             f"':' beside a {type(x).__name__} needs its library's arange, which is not known; give its numbers "
             "in the place of the ':'"
+        )
+    least, most = ends_of(*(bits_of(x) or (64, False)))
+    numbers = range(first, last, step)
+    if (
+        numbers
+        and not least <= min(numbers[0], numbers[-1]) <= max(numbers[0], numbers[-1]) <= most
+    ):
+        raise WidthError(
+            f"':' stands for {len(numbers)} numbers up to {max(numbers[0], numbers[-1])}, and beside it an array of {x.dtype} holds "
+            f"{least}..{most}; convert it to wider integers first"
         )
     return library.arange(first, last, step, dtype=x.dtype, **_place(x, library))
 

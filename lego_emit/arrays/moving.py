@@ -10,7 +10,7 @@ from ..algebra.block import Block
 from ..algebra.perms import Row
 from ..algebra.sizes import check_sizes
 from ..copies.unit import pair_of
-from ..errors import LayoutError, OptionError, a_type, short_repr
+from ..errors import LayoutError, OptionError, a_type, error_text, short_repr
 from .owners import Owner, owner_of
 from .plan import Movement, Pair, movement
 from .sizes import sized
@@ -25,6 +25,7 @@ _recent: dict[Any, tuple[Pair, tuple[int, ...], Block, Any]] = {}
 def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> Any:
     """The memory that holds the elements of x, by the options of Block.pack."""
     owner = _owner(layout, x, "pack")
+    x, fill = _elements(owner, layout, x, fill, "pack")
     found, shape, layout = _between(layout, x, of, "pack")
     batch = _batch(layout, x, shape, "pack")
     flat = owner.reshaped(x, (*batch, prod(shape)))
@@ -43,11 +44,13 @@ def pack(layout: Block, x: Any, of: Any, fill: Any, out: Any, engine: Any) -> An
 def unpack(layout: Block, m: Any, of: Any, fill: Any, copy: Any) -> Any:
     """The array whose elements a memory holds, by the options of Block.unpack."""
     owner = _owner(layout, m, "unpack")
+    m, fill = _elements(owner, layout, m, fill, "unpack")
     found, shape, _ = _between(layout, m, of, "unpack")
     if copy not in (None, True, False):
         raise OptionError(
             f"{layout!r}.unpack: copy is {short_repr(copy)}; give True, False or None"
         )
+    copy = None if copy is None else bool(copy)
     batch = _batch(layout, m, (found.source_size,), "unpack")
     view = owner.viewed(found, m, batch, shape) if copy is not True else None
     if view is not None:
@@ -87,6 +90,14 @@ def _owner(layout: Block, x: Any, called: str) -> Owner:
         f"{layout!r}.{called} moves an array of NumPy, PyTorch or another library with __array_namespace__, and "
         f"was given {short_repr(x)}, {a_type(x)}{hint}"
     )
+
+
+def _elements(owner: Owner, layout: Block, x: Any, fill: Any, called: str) -> tuple[Any, Any]:
+    """An array of its library's own class, and what is to fill it as one of its elements."""
+    try:
+        return owner.plain(x), owner.element(x, fill)
+    except LayoutError as error:
+        raise LayoutError(f"{layout!r}.{called}: {error_text(error)}") from None
 
 
 def _between(
@@ -147,6 +158,7 @@ def _check_out(layout: Block, x: Any, out: Any, shape: tuple[int, ...], owner: O
         raise LayoutError(
             f"{layout!r}.pack: out is {given}; give one of shape {list(shape)} and {x.dtype}, of the array's library"
         )
+    _elements(owner, layout, out, 0, "pack")
     if owner.shares(out, x):
         raise LayoutError(f"{layout!r}.pack: out shares memory with the array; give another memory")
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from functools import reduce
 from math import prod
+from numbers import Complex, Real
 from operator import or_
 from typing import Any
 
-from ..errors import LayoutError
-from ..numeric import is_array
+from ..errors import LayoutError, short_repr
+from ..numeric import bits_of, ends_of, is_array
 from ..packages import numpy as np
 from .indices import apply, inv
 from .libraries import library_of
 from .plan import MOST_TABLED, Movement
 
 NUMBERS = "biufc"  # kinds of dtypes whose memory is a buffer
+TEXTS = "T"  # the kind of texts of any length, which have no views of other strides
 
 
 class Owner:
@@ -29,6 +31,24 @@ class Owner:
         self.library = library
 
     # -- what a library has ------------------------------------------------------------------------
+
+    def plain(self, x: Any) -> Any:
+        """x as an array of the library's own class. Raises LayoutError where it is more than its elements."""
+        return x
+
+    def element(self, x: Any, fill: Any) -> Any:
+        """fill as an element of x. Raises LayoutError where it is none: another number would stand for it."""
+        if type(fill) is int and not fill:
+            return fill
+        if fill is None or isinstance(fill, list | tuple | str) or len(getattr(fill, "shape", ())):
+            raise _no_element(x, fill)
+        if isinstance(fill, Real) and (known := _ends(x)) is not None:
+            if not known[0] <= fill <= known[1] or fill != int(fill):
+                raise _no_element(x, fill)
+        elif isinstance(fill, Complex) and not isinstance(fill, Real):
+            if "complex" not in str(x.dtype):
+                raise _no_element(x, fill)
+        return fill
 
     def reshaped(self, x: Any, shape: tuple[int, ...]) -> Any:
         """x with other sizes, a view where there is one."""
@@ -226,6 +246,31 @@ class LikeNumPy(Written):
 
     has_falling = True
 
+    def plain(self, x: Any) -> Any:
+        """x as an ndarray. Raises LayoutError for a masked array."""
+        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+            raise LayoutError(
+                "a memory holds no mask of a masked array; move x.filled(..) and np.ma.getmaskarray(x)"
+            )
+        return np.asarray(x)
+
+    def element(self, x: Any, fill: Any) -> Any:
+        """fill as an array of one element of x. Raises LayoutError where it is none."""
+        if type(fill) is int and not fill:
+            return fill
+        kind, found = x.dtype.kind, np.empty((), x.dtype)
+        fill = fill[()] if is_array(fill) and not fill.ndim else fill
+        try:
+            if kind in NUMBERS:
+                super().element(x, fill)
+            elif kind in "SU" and isinstance(fill, str | bytes):
+                if len(fill) > x.dtype.itemsize // (4 if kind == "U" else 1):
+                    raise _no_element(x, fill)
+            found[()] = fill
+        except (TypeError, ValueError) as error:
+            raise _no_element(x, fill) from error
+        return found
+
     def permuted(self, x: Any, order: tuple[int, ...]) -> Any:
         """x with its axes in another order, a view."""
         return x.transpose(order)
@@ -241,6 +286,18 @@ class LikeNumPy(Written):
         if type(fill) is int and not fill:  # memory that the system has zeroed
             return self.library.zeros(shape, x.dtype)
         return self.library.full(shape, fill, x.dtype)
+
+    def viewed(
+        self, found: Movement, m: Any, batch: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Any:
+        """A view of a memory as an array of this shape; None where there is none."""
+        return None if m.dtype.kind == TEXTS else super().viewed(found, m, batch, shape)
+
+    def moved(self, found: Movement, x: Any, fill: Any, out: Any) -> Any:
+        """The destination's memory; x: (.., source_size)."""
+        if x.dtype.kind == TEXTS:
+            return self.gathered(found, x, fill, out)
+        return super().moved(found, x, fill, out)
 
     def strided(self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
         """A view of x, (.., size), whose last axis is taken apart."""
@@ -351,6 +408,19 @@ class Torch(Written):
     def joined(self, parts: list[Any]) -> Any:
         """Tensors one after the other along the last axis."""
         return parts[0] if len(parts) == 1 else self.library.cat(parts, -1)
+
+
+def _ends(x: Any) -> tuple[int, int] | None:
+    """The least and the greatest number that an array of integers or truths holds; None of others."""
+    if "bool" in str(x.dtype):
+        return 0, 1
+    return None if (known := bits_of(x)) is None else ends_of(*known)
+
+
+def _no_element(x: Any, fill: Any) -> LayoutError:
+    return LayoutError(
+        f"fill is {short_repr(fill)}, which is no element of an array of {x.dtype}; give one, or convert the array"
+    )
 
 
 _owners: dict[Any, Owner] = {}
