@@ -229,7 +229,9 @@ class LinesInJavaScript(NestLines):
 
 
 def _not_negative(node: Node) -> Node:
-    return replace(node, args=tuple(map(_not_negative, node.args)), lo=0) if node.args else node
+    if node.op == "const":
+        return node
+    return replace(node, args=tuple(map(_not_negative, node.args)), lo=0)
 
 
 def _has_no_sign(node: Node) -> bool:

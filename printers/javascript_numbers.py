@@ -55,9 +55,15 @@ OWN_OPS = {
 
 def without_minus_zero(function: Function) -> Function:
     """The function with 0 added to each statement and output that may be -0, which gives 0."""
+    least = {p.name: p.lo for p in function.params}
+
+    def bounded(node: Node) -> Node:
+        if node.op == "var" and node.lo is None:
+            return replace(node, lo=least.get(str(node.value)))
+        return replace(node, args=tuple(map(bounded, node.args)))
 
     def signed(node: Node) -> Node:
-        if may_be_minus_zero(node):
+        if may_be_minus_zero(bounded(node)):
             return Node("plus_zero", (node,), None, node.lo, node.hi)
         if node.op == "loop":
             return replace(node, args=(of_round(node.args[0], signed), *node.args[1:]))

@@ -3,8 +3,6 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0, 2, 4, 1, 3, 5]))
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of bricks has.
@@ -17,7 +15,7 @@
  * @returns {number}
  */
 export function bricksSourceBytes(P, Q, R) {
-  return 16 * P * Q * R * 8 + 0;
+  return 16 * P * Q * R * 8;
 }
 
 /**
@@ -31,7 +29,7 @@ export function bricksSourceBytes(P, Q, R) {
  * @returns {number}
  */
 export function bricksDestinationBytes(P, Q, R) {
-  return 16 * P * Q * R * 8 + 0;
+  return 16 * P * Q * R * 8;
 }
 
 /**
@@ -56,22 +54,22 @@ export function bricksFits(P, Q, R) {
  * @param {number} P
  * @param {number} Q
  * @param {number} R
- * @param {ArrayBufferView} src 16 * P * Q * R + 0 elements of 8 bytes
- * @param {ArrayBufferView} dst 16 * P * Q * R + 0 elements of 8 bytes
+ * @param {ArrayBufferView} src 16 * P * Q * R elements of 8 bytes
+ * @param {ArrayBufferView} dst 16 * P * Q * R elements of 8 bytes
  * @returns {void}
  */
 export function bricks(P, Q, R, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 2 * (16 * P * Q * R) + 0);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 2 * (16 * P * Q * R) + 0);
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 2 * (16 * P * Q * R));
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 2 * (16 * P * Q * R));
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
   }
-  const a = 16 * Q * R + 0;
+  const a = 16 * Q * R;
   const a1 = 8 * R;
-  const a2 = 8 * Q * R + 0;
+  const a2 = 8 * Q * R;
   const a3 = 4 * R;
   const b = 16 * R;
   for (let i0 = 0; i0 < P; i0 += 1) {

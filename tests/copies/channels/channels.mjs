@@ -3,8 +3,6 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of channels has.
@@ -19,7 +17,7 @@
  * @returns {number}
  */
 export function channelsSourceBytes(n, C, H, W) {
-  return C * H * W * n * 4 + 0;
+  return C * H * W * n * 4;
 }
 
 /**
@@ -35,7 +33,7 @@ export function channelsSourceBytes(n, C, H, W) {
  * @returns {number}
  */
 export function channelsDestinationBytes(n, C, H, W) {
-  return (16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 + 0;
+  return (16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
 /**
@@ -72,27 +70,27 @@ export function channelsFits(n, C, H, W) {
  * @param {number} C
  * @param {number} H
  * @param {number} W
- * @param {ArrayBufferView} src C * H * W * n + 0 elements of 4 bytes
- * @param {ArrayBufferView} dst 16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n + 0 elements of 4 bytes
+ * @param {ArrayBufferView} src C * H * W * n elements of 4 bytes
+ * @param {ArrayBufferView} dst 16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n elements of 4 bytes
  * @returns {void}
  */
 export function channels(n, C, H, W, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, C * H * W * n + 0);
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, C * H * W * n);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset,
-      16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n + 0);
+      16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
   }
   const n1 = Math.trunc(C / 16);
-  const n2 = H * W + 0;
-  const a = C * H * W + 0;
-  const a1 = 16 * H * W + 0;
-  const b = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W + 0;
+  const n2 = H * W;
+  const a = C * H * W;
+  const a1 = 16 * H * W;
+  const b = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W;
   const n3 = C % 16;
-  const base = 16 * Math.trunc(C / 16) * H * W + 0;
+  const base = 16 * Math.trunc(C / 16) * H * W;
   const n4 = 15 - (C - 1) % 16;
   const to = C % 16 + 16 * Math.trunc(C / 16) * H * W;
   for (let i0 = 0; i0 < n; i0 += 1) {

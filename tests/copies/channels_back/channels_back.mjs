@@ -3,8 +3,6 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of channels_back has.
@@ -19,7 +17,7 @@
  * @returns {number}
  */
 export function channelsBackSourceBytes(n, C, H, W) {
-  return (16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 + 0;
+  return (16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
 /**
@@ -35,7 +33,7 @@ export function channelsBackSourceBytes(n, C, H, W) {
  * @returns {number}
  */
 export function channelsBackDestinationBytes(n, C, H, W) {
-  return C * H * W * n * 4 + 0;
+  return C * H * W * n * 4;
 }
 
 /**
@@ -72,8 +70,8 @@ export function channelsBackFits(n, C, H, W) {
  * @param {number} C
  * @param {number} H
  * @param {number} W
- * @param {ArrayBufferView} src 16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n + 0 elements of 4 bytes
- * @param {ArrayBufferView} dst C * H * W * n + 0 elements of 4 bytes
+ * @param {ArrayBufferView} src 16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n elements of 4 bytes
+ * @param {ArrayBufferView} dst C * H * W * n elements of 4 bytes
  * @returns {void}
  */
 export function channelsBack(n, C, H, W, src, dst) {
@@ -81,18 +79,18 @@ export function channelsBack(n, C, H, W, src, dst) {
     throw new TypeError("src and dst are typed arrays");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset,
-      16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n + 0);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, C * H * W * n + 0);
+      16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n);
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, C * H * W * n);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
   }
   const n1 = Math.trunc(C / 16);
-  const n2 = H * W + 0;
-  const a = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W + 0;
-  const a1 = 16 * H * W + 0;
-  const b = C * H * W + 0;
+  const n2 = H * W;
+  const a = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W;
+  const a1 = 16 * H * W;
+  const b = C * H * W;
   const n3 = C % 16;
-  const base = 16 * Math.trunc(C / 16) * H * W + 0;
+  const base = 16 * Math.trunc(C / 16) * H * W;
   for (let i0 = 0; i0 < n; i0 += 1) {
     for (let i1 = 0; i1 < n1; i1 += 1) {
       for (let t3 = 0; t3 < n2; t3 += 16) {

@@ -3,8 +3,6 @@
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of colors has.
@@ -16,7 +14,7 @@
  * @returns {number}
  */
 export function colorsSourceBytes(H, W) {
-  return 3 * H * W + 0;
+  return 3 * H * W;
 }
 
 /**
@@ -29,7 +27,7 @@ export function colorsSourceBytes(H, W) {
  * @returns {number}
  */
 export function colorsDestinationBytes(H, W) {
-  return 3 * H * W + 0;
+  return 3 * H * W;
 }
 
 /**
@@ -51,20 +49,20 @@ export function colorsFits(H, W) {
  *
  * @param {number} H
  * @param {number} W
- * @param {ArrayBufferView} src 3 * H * W + 0 elements of 1 byte
- * @param {ArrayBufferView} dst 3 * H * W + 0 elements of 1 byte
+ * @param {ArrayBufferView} src 3 * H * W elements of 1 byte
+ * @param {ArrayBufferView} dst 3 * H * W elements of 1 byte
  * @returns {void}
  */
 export function colors(H, W, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 3 * H * W + 0);
-  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 3 * H * W + 0);
+  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 3 * H * W);
+  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 3 * H * W);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
   }
-  const n = H * W + 0;
+  const n = H * W;
   for (let t1 = 0; t1 < n; t1 += 128) {
     const end1 = Math.min(t1 + 128, n);
     for (let i0 = 0; i0 < 3; i0 += 1) {

@@ -3,8 +3,6 @@
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of pitched has.
@@ -32,7 +30,7 @@ export function pitchedSourceBytes(M, N, LD) {
  * @returns {number}
  */
 export function pitchedDestinationBytes(M, N, LD) {
-  return M * N * 4 + 0;
+  return M * N * 4;
 }
 
 /**
@@ -61,7 +59,7 @@ export function pitchedFits(M, N, LD) {
  * @param {number} N
  * @param {number} LD
  * @param {ArrayBufferView} src LD * M + N - LD elements of 4 bytes
- * @param {ArrayBufferView} dst M * N + 0 elements of 4 bytes
+ * @param {ArrayBufferView} dst M * N elements of 4 bytes
  * @returns {void}
  */
 export function pitched(M, N, LD, src, dst) {
@@ -69,7 +67,7 @@ export function pitched(M, N, LD, src, dst) {
     throw new TypeError("src and dst are typed arrays");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * M + N - LD);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N + 0);
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
   }

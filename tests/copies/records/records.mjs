@@ -3,8 +3,6 @@
 // A copy from Row(M, N) to Col(M, N)
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of records has.
@@ -16,7 +14,7 @@
  * @returns {number}
  */
 export function recordsSourceBytes(M, N) {
-  return M * N * 12 + 0;
+  return M * N * 12;
 }
 
 /**
@@ -29,7 +27,7 @@ export function recordsSourceBytes(M, N) {
  * @returns {number}
  */
 export function recordsDestinationBytes(M, N) {
-  return M * N * 12 + 0;
+  return M * N * 12;
 }
 
 /**
@@ -51,16 +49,16 @@ export function recordsFits(M, N) {
  *
  * @param {number} M
  * @param {number} N
- * @param {ArrayBufferView} src M * N + 0 elements of 12 bytes
- * @param {ArrayBufferView} dst M * N + 0 elements of 12 bytes
+ * @param {ArrayBufferView} src M * N elements of 12 bytes
+ * @param {ArrayBufferView} dst M * N elements of 12 bytes
  * @returns {void}
  */
 export function records(M, N, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 3 * (M * N) + 0);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 3 * (M * N) + 0);
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 3 * (M * N));
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 3 * (M * N));
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
   }

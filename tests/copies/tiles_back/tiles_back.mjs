@@ -3,8 +3,6 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q), (LD, 1))
 //
 // Quotients are exact: both operands are integers below 2^53.
-//
-// `+ 0` turns -0 into 0.
 
 /**
  * How many bytes the source of tiles_back has.
@@ -18,7 +16,7 @@
  * @returns {number}
  */
 export function tilesBackSourceBytes(P, Q, LD) {
-  return 32 * P * Q * 4 + 0;
+  return 32 * P * Q * 4;
 }
 
 /**
@@ -59,7 +57,7 @@ export function tilesBackFits(P, Q, LD) {
  * @param {number} P
  * @param {number} Q
  * @param {number} LD
- * @param {ArrayBufferView} src 32 * P * Q + 0 elements of 4 bytes
+ * @param {ArrayBufferView} src 32 * P * Q elements of 4 bytes
  * @param {ArrayBufferView} dst 4 * LD * P + 8 * Q - LD elements of 4 bytes
  * @returns {void}
  */
@@ -67,7 +65,7 @@ export function tilesBack(P, Q, LD, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 32 * P * Q + 0);
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 32 * P * Q);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 4 * LD * P + 8 * Q - LD);
   if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
     throw new RangeError("an array is too short");
