@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from .algebra.packed import Packed
     from .algebra.strided import Strided
     from .arith.expr import symbols
-    from .copies import copy as copy
-    from .copies import pack as pack
-    from .copies import unpack as unpack
+    from .copies.unit import copy as copy
+    from .copies.unit import pack as pack
+    from .copies.unit import unpack as unpack
     from .formats import catalogue
     from .inside import assume, jit
     from .kernels import render
@@ -46,10 +46,10 @@ use(methods)
 _LAZY = {
     "AnyRank": "trace.any_rank", "assume": "inside", "jit": "inside", "Choice": "algebra.choice", "ExpandBy": "algebra.masked", "GenP": "algebra.genp",
     "Linear": "algebra.linear", "Lookup": "algebra.lookup", "Packed": "algebra.packed", "Pattern": "pattern", "Ragged": "trace.ragged", "Strided": "algebra.strided",
-    "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement", "copy": "copies",
+    "bank_conflicts": "movement", "catalogue": "formats", "convert": "movement", "copy": "copies.unit",
     "fori_loop": "trace.loops", "generate": "pipeline", "isqrt": "algebra.genp",
-    "optimal_swizzle": "movement", "pack": "copies", "recognize": "recognition", "render": "kernels",
-    "simplify": "trace.simplify", "symbols": "arith.expr", "unpack": "copies",
+    "optimal_swizzle": "movement", "pack": "copies.unit", "recognize": "recognition", "render": "kernels",
+    "simplify": "trace.simplify", "symbols": "arith.expr", "unpack": "copies.unit",
 }  # fmt: skip
 _MODULES = ("cute", "hardware", "movement", "types")
 # What was here before, and where it is.

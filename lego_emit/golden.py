@@ -341,8 +341,8 @@ class CopyCase(Case):
 
     def emit(self, target: str, numbers: bool = False) -> Emitted:
         """The copy in a language; numbers: with every size fixed to the table's number."""
-        from .copies import copy
         from .copies.joined import order_of
+        from .copies.unit import copy
 
         source, destination = self.pair({})
         given = {**self.copying, "assume": self.options.assume, "name": self.name}

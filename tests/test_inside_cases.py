@@ -13,7 +13,7 @@ from lego_emit.emit import registry
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "benchmarks" / "results"
 
-# By case, the tests of a file each; what is open stands in OPEN.
+# By case, the tests of a file each.
 CASES = {
     "1: the Triton examples as decorated kernels, a product in four variants": (
         "test_inside_languages: test_triton_s_kernels_are_right",
@@ -103,6 +103,9 @@ CASES = {
     ),
     "19: speed beside what one writes by hand": (
         "test_inside_cases: test_pack_is_as_fast_as_what_one_writes_by_hand",
+        "test_inside_cases: test_planning_takes_50_ms_at_most",
+        "test_halves: test_a_hilbert_curve_is_planned_by_a_few_thousand_numbers",
+        "test_halves: test_what_is_no_sum_of_digits_is_told_without_a_trace",
         "test_on_arrays: test_a_layout_s_next_array_is_moved_without_planning",
         "test_inside_cases: test_a_gpu_holds_little_more_than_both_arrays_and_is_as_fast_as_by_hand",
     ),
@@ -114,10 +117,6 @@ CASES = {
         "test_inside_recalled: test_a_later_process_rewrites_nothing",
         "test_inside_cases: test_nine_kernels_are_decorated_in_time",
     ),
-}
-
-OPEN = {
-    "19": "the first pack by a Hilbert curve of 2^22 places takes 0.15 s, and planning 0.05 s at most",
 }
 
 
@@ -144,7 +143,7 @@ def test_there_are_twenty():
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_case_has_its_tests(case):
-    assert CASES[case] or case.partition(":")[0] in OPEN
+    assert CASES[case]
     for named in CASES[case]:
         file, name = named.split(": ")
         assert name in functions(file), named
@@ -165,13 +164,17 @@ def test_nine_kernels_are_decorated_in_time():
 
 def test_pack_is_as_fast_as_what_one_writes_by_hand():
     """As the benchmark has measured it."""
-    rows = table_of(RESULTS / "arrays.md")
+    rows = [row for row in table_of(RESULTS / "arrays.md") if len(row) == 8]
     means = [float(row[-1]) for row in rows if row[0] == "geometric mean"]
     layouts = [row for row in rows if row[-1][:1].isdigit() and row[0] != "geometric mean"]
     assert len(means) == 2 and max(means) <= 1.1
     assert len(layouts) == 24 and all(float(row[-1]) <= 1.3 for row in layouts)
-    late = {row[0] for row in layouts if float(row[2]) - float(row[3]) > 50}
-    assert late == {"Hilbert curve"}
+
+
+def test_planning_takes_50_ms_at_most():
+    """As the benchmark has measured it in new processes: plan, and the first pack less a later one."""
+    rows = [row for row in table_of(RESULTS / "arrays.md") if len(row) == 3][2:]
+    assert len(rows) == 12 and all(float(time) <= 50 for row in rows for time in row[1:])
 
 
 def test_a_gpu_holds_little_more_than_both_arrays_and_is_as_fast_as_by_hand():

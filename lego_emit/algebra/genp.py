@@ -161,6 +161,17 @@ def isqrt(x: Any) -> Any:
     raise LayoutError(f"isqrt({short_repr(x)}): give an integer, not {a_type(x)}")
 
 
+def of_operators(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A GenP's function that is made of integer operators alone, marked so: it takes arrays, too."""
+    function.takes_arrays = True  # type: ignore[attr-defined]
+    return function
+
+
+def takes_arrays(function: Any) -> bool:
+    """Whether a GenP's function is marked so, or some of its parameters are given (functools.partial)."""
+    return getattr(getattr(function, "func", function), "takes_arrays", False) is True
+
+
 def function_name(function: Callable[..., Any]) -> str:
     """A function as messages name it."""
     if isinstance(function, partial) and not hasattr(function, "__name__"):

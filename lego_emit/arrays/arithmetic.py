@@ -10,15 +10,15 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..algebra.block import Block
-from ..emit import registry
 from ..errors import LegoError
-from ..ir.nodes import Node
-from ..ir.program import Function
-from ..pipeline import build_program
 from .libraries import where
+
+if TYPE_CHECKING:
+    from ..ir.nodes import Node
+    from ..ir.program import Function
 
 _SIGNS: dict[str, Callable[..., Any]] = {
     "add": operator.add, "sub": operator.sub, "mul": operator.mul, "neg": operator.neg,
@@ -79,6 +79,9 @@ def _value(node: Node, known: Mapping[str, Any], done: dict[int, Any]) -> Any:
 def arithmetic(layout: Block, inverse: bool) -> Arithmetic | None:
     """The operations of a layout's apply, or of its inv; None where operators do not do, as for a table, a
     root or a loop, or where no numbers of 64 bits do."""
+    from ..emit import registry
+    from ..pipeline import build_program
+
     try:
         program = build_program(layout, registry.printer("numpy"))
     except LegoError:

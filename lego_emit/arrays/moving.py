@@ -9,7 +9,6 @@ from typing import Any
 from ..algebra.block import Block
 from ..algebra.perms import Row
 from ..algebra.sizes import check_sizes
-from ..copies.unit import pair_of
 from ..errors import LayoutError, OptionError, a_type, error_text, short_repr
 from .owners import Owner, owner_of
 from .plan import Movement, Pair, movement
@@ -127,6 +126,8 @@ def _rows(layout: Block, of: Any, called: str) -> tuple[Block, tuple[int, ...]]:
         )
     if of is None:
         return Row(*layout.dims), layout.dims
+    from ..copies.unit import pair_of
+
     if not isinstance(of, Block):
         of = check_sizes([*of] if isinstance(of, tuple | list) else of, f"{called}(of=)")
     rows, _ = pair_of(layout, of, called)

@@ -10,19 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from itertools import pairwise
+from itertools import combinations, islice, pairwise
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.digits import unravel
-from ..copies.digits import Digit, index_space
-from ..copies.plan import Box, plan_of
 from ..errors import LayoutError, LegoError, short_repr
 from ..numeric import is_array
 from ..packages import numpy as np
+from . import halves
 from .arithmetic import arithmetic
+
+if TYPE_CHECKING:
+    from ..copies.digits import Digit
+    from ..copies.plan import Box
 
 MOST_AXES = 6  # of a transposition
 MOST_BOXES = 64
@@ -31,6 +34,7 @@ BLOCK = 2**16  # places in a block that shares one
 CHUNK = 2**18  # places that are computed and moved at a time
 PIECE = 2**16  # of these, so that what is computed on the way stays in caches
 FEW = 2**12  # indices of a layout that is evaluated as it stands
+MOST_PAIRS = 2**6  # of axes that are asked whether positions may be sums of digits
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -184,6 +188,12 @@ class Movement:
         """The source's place of each of the destination's places first..last - 1; -1 where there is none."""
         if not self.destination.has_inverse:
             return self._scattered()[first:last]
+        if (first, last) == (0, self.size) and not (self.masks or self.destination.masks_inverse):
+            whole = halves.places(self.source, self.destination, self.size)
+            if whole is not None:
+                found, *ends = whole
+                check_within(self.source, ends, self.source_size)
+                return found
         found = np.empty(last - first, np.int64)
         for start in range(first, last, PIECE):
             stop = min(start + PIECE, last)
@@ -247,10 +257,12 @@ def _is_compact(digits: Sequence[tuple[int, int]], size: int) -> bool:
 
 def _sums(digits: Sequence[Digit]) -> Any:
     """The source's places of all values of digits, the slowest first."""
-    found = np.zeros(1, np.int64)
-    for d in reversed(digits):
-        found = ((np.arange(d.n) * d.a)[:, None] + found).reshape(-1)
-    return found
+    if not digits:
+        return np.zeros(1, np.int64)
+    if len(digits) == 1:
+        return np.arange(digits[0].n, dtype=np.int64) * digits[0].a
+    slow, fast = _sums(digits[: len(digits) // 2]), _sums(digits[len(digits) // 2 :])
+    return (slow[:, None] + fast).reshape(-1)
 
 
 def _in_blocks(places: Any, block: int) -> Blocks | None:
@@ -302,11 +314,7 @@ def movement(pair: Pair) -> Movement:
                 "movement.convert moves registers to registers"
             )
     ends = source.physical_size, destination.physical_size
-    try:
-        plan = plan_of(index_space(source, destination), 1, zero=False)
-        boxes = tuple(box.at({}) for box in plan.boxes) if plan.is_affine else None
-    except LegoError:
-        boxes = None
+    boxes = _boxes(source, destination) if all(map(_may_have_digits, pair.both)) else None
     for box in boxes or ():  # a view goes wherever its strides take it
         for layout, size, start, strides in (
             (source, ends[0], box.a, [d.a for d in box.digits]),
@@ -316,3 +324,38 @@ def movement(pair: Pair) -> Movement:
             first = start + sum(f for f in far if f < 0)
             check_within(layout, (first, start + sum(f for f in far if f > 0)), size)
     return Movement(source, destination, *ends, boxes)
+
+
+def _boxes(source: Block, destination: Block) -> tuple[Box, ...] | None:
+    """The digits of both positions, part by part; None where positions are no sums of digits."""
+    from ..copies.digits import index_space
+    from ..copies.plan import plan_of
+
+    try:
+        plan = plan_of(index_space(source, destination), 1, zero=False)
+        return tuple(box.at({}) for box in plan.boxes) if plan.is_affine else None
+    except LegoError:
+        return None
+
+
+def _may_have_digits(layout: Block) -> bool:
+    """Whether positions may be sums of the indices' digits: False where indices of two axes are together at a place that
+    is not the sum of theirs, as in a curve. To ask so is quick; digits are read off a trace."""
+    if layout.masks or layout.tags:
+        return True
+    axes = range(len(layout.dims))
+
+    def place(given: dict[int, int]) -> int:
+        return layout.apply(*(given.get(k, 0) for k in axes))
+
+    try:
+        start = place({})
+        for pair in islice(combinations(axes, 2), MOST_PAIRS):
+            n, m = (layout.dims[k] - 1 for k in pair)
+            for i, j in ((n, m), ((n + 1) // 2, (m + 1) // 2), (min(n, 1), min(m, 1))):
+                one, other = {pair[0]: i}, {pair[1]: j}
+                if place(one | other) + start != place(one) + place(other):
+                    return False
+    except LegoError:
+        pass
+    return True

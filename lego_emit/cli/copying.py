@@ -77,8 +77,8 @@ def copy(
     """Emit a routine that copies an array from the memory of layout A to that of layout B."""
     if as_json and (plan or not time):
         raise click.UsageError("--json is for --time, without --plan")
-    from ..copies import copy as made
     from ..copies.joined import order_of, sizes_left
+    from ..copies.unit import copy as made
 
     languages = target_names(targets)
     where = destination(output, languages)

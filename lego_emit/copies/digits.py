@@ -35,7 +35,7 @@ from ..errors import (
     did_you_mean,
     short_repr,
 )
-from ..ir.nests import DESTINATION, SOURCE
+from ..ir.nodes import DESTINATION, SOURCE
 from ..packages import numpy as np
 from ..trace.definition import parameters_of, symbols_in
 from ..trace.follow import TraceOptions, go_on, run_trace

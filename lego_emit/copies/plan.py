@@ -12,18 +12,20 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise, product
 from math import prod
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..algebra.masked import Padded
 from ..algebra.sizes import product as size_of
 from ..arith.expr import Expr
 from ..errors import InternalError, LayoutError
-from ..ir.nodes import Node
-from ..ir.program import Function
 from ..packages import numpy as np
 from .digits import Axis, Digit, IndexSpace, NoDigits, Size, Sizes
 from .value import of_array
 from .values import value_of
+
+if TYPE_CHECKING:
+    from ..ir.nodes import Node
+    from ..ir.program import Function
 
 PAD = -2  # what stands in a model of memory where a copy writes zeros
 

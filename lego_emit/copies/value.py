@@ -12,8 +12,7 @@ from random import Random
 from typing import Any
 
 from ..errors import InternalError, LegoError, OptionError, short_repr
-from ..ir.nests import ENTRIES, VALUE
-from ..ir.nodes import Node, const, evaluated, made, var
+from ..ir.nodes import ENTRIES, VALUE, Node, const, evaluated, made, var
 from ..numeric import is_integer
 from ..packages import numpy as np
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from ..algebra.block import Block
-from ..algebra.genp import GenP
+from ..algebra.genp import GenP, of_operators
 from ..algebra.layout import GroupBy
 from ..algebra.nested import same
 from ..algebra.perms import RegP
@@ -162,6 +162,7 @@ def hilbert_3d(width: Any, height: Any, depth: Any) -> Block:
 # both are complemented; a digit of 0 or 3 exchanges those below it, 3 complements them, too.
 
 
+@of_operators
 def to_distance(order: int, x: Any, y: Any) -> Any:
     """The distance of a point. All states are found in log2(order) steps: after each a bit knows what
     twice as many bits, itself and those above, do to the state below."""
@@ -184,6 +185,7 @@ def to_distance(order: int, x: Any, y: Any) -> Any:
     return (spread(order, high) << 1) | spread(order, low)
 
 
+@of_operators
 def from_distance(order: int, distance: Any) -> Any:
     """Back: a state is the exclusive or of what all digits above do."""
     ones = (1 << order) - 1

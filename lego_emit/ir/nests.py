@@ -30,9 +30,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
+from .nodes import DESTINATION as DESTINATION
+from .nodes import ENTRIES as ENTRIES
+from .nodes import SOURCE as SOURCE
+from .nodes import VALUE as VALUE
 from .nodes import Node, const, made, var
 
-SOURCE, DESTINATION, BUFFER = "src", "dst", "buffer"
+BUFFER = "buffer"
 NOTHING, ONE = const(0), const(1)
 ZERO = -2  # what a run puts where a copy writes zeros
 
@@ -341,8 +345,6 @@ class Call:
 
 
 FIRST, LAST, PART = "first", "last", "part"  # the pieces of a copy: of a nest, and of its loops
-VALUE = "v"  # an element that is read, in what is made of it
-ENTRIES = "entries"  # the op of what is made of a byte where it is a table, whose 256 numbers are the node's value
 
 
 class Threaded:

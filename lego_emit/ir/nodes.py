@@ -10,6 +10,10 @@ from typing import Any
 from ..operations import IN_RELATIONS, LEAF, OPS, Operation
 from ..table_lookup import Entries
 
+# Names in the nests of copies.
+SOURCE, DESTINATION = "src", "dst"
+VALUE = "v"  # an element that is read, in what is made of it
+ENTRIES = "entries"  # the op of what is made of a byte where it is a table, whose 256 numbers are the node's value
 LEAVES = ("const", "var", "table", "round")
 FREE = frozenset(
     {*LEAVES, "within", *(op for op, row in OPS.items() if not row.price)}

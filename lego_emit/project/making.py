@@ -227,7 +227,7 @@ def _value(text: str, defined: dict[str, Any], file: Path) -> Any:
 
 def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any]) -> Emitted:
     """A copy of a file. options: what the file says that it takes."""
-    from ..copies import copy, pack, unpack
+    from ..copies.unit import copy, pack, unpack
 
     options |= one.options
     if one.source and one.destination:
