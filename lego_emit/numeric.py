@@ -48,11 +48,6 @@ def bits_of(x: Any) -> tuple[int, bool] | None:
     return (int(found[2]), bool(found[1])) if found else None
 
 
-def ends_of(bits: int, unsigned: bool) -> tuple[int, int]:
-    """The least and the greatest of integers of so many bits."""
-    return (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-
-
 _INTEGERS = re.compile(r"(?:^|\W)(u?)int(\d+)\W*$")
 
 

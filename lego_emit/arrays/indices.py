@@ -11,10 +11,10 @@ from ..algebra import reference
 from ..algebra.block import Block, check_count, check_index
 from ..algebra.slices import axes_behind, check_slice
 from ..errors import IndexRangeError, WidthError, short_repr
-from ..numeric import bits_of, ends_of, is_array, is_integer, is_operand
+from ..numeric import bits_of, is_array, is_integer, is_operand
 from ..packages import numpy as np
 from .arithmetic import arithmetic
-from .libraries import steps_on, table_on
+from .libraries import ends_of, steps_on, table_on
 
 MOST_TABLED = 2**20  # positions of a layout that is looked up
 
@@ -65,7 +65,7 @@ def in_bounds(layout: Block, indices: Sequence[Any]) -> Any:
 
 def _last(i: Any, n: int) -> int:
     """The last index of an axis, or the last one that an array's integers hold: libraries compare in their type."""
-    return n - 1 if is_integer(i) else min(n - 1, ends_of(*(bits_of(i) or (64, False)))[1])
+    return n - 1 if is_integer(i) else min(n - 1, ends_of(i)[1])
 
 
 def aligned(layout: Block, indices: Sequence[Any]) -> list[Any]:
@@ -125,7 +125,7 @@ def _results(layout: Block, values: Sequence[Any], inverse: bool) -> list[Any]:
     if made is None:
         return _looked_up(layout, values, arrays[0], inverse)
     for array in arrays:
-        least, most = ends_of(*(bits_of(array) or (64, False)))
+        least, most = ends_of(array)
         if made.least < least or made.most > most:
             raise WidthError(
                 f"{layout!r}: the numbers on the way go from {made.least} to {made.most}, and an array of "

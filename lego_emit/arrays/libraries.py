@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from ..errors import IndexRangeError, WidthError
-from ..numeric import bits_of, ends_of, is_array
+from ..numeric import bits_of, is_array
 
 
 def library_of(x: Any) -> Any:
@@ -24,6 +24,12 @@ def library_of(x: Any) -> Any:
         if hasattr(package, "arange") and hasattr(package, "where"):
             return package
     return None
+
+
+def ends_of(x: Any) -> tuple[int, int]:
+    """The least and the greatest integer that an array such as x holds; of 64 bits where its dtype says nothing."""
+    bits, unsigned = bits_of(x) or (64, False)
+    return (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
 
 
 def where(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -57,7 +63,7 @@ def steps_on(x: Any, first: int, last: int, step: int) -> Any:
             f"':' beside a {type(x).__name__} needs its library's arange, which is not known; give its numbers "
             "in the place of the ':'"
         )
-    least, most = ends_of(*(bits_of(x) or (64, False)))
+    least, most = ends_of(x)
     numbers = range(first, last, step)
     if (
         numbers

@@ -9,10 +9,10 @@ from operator import or_
 from typing import Any
 
 from ..errors import LayoutError, short_repr
-from ..numeric import bits_of, ends_of, is_array
+from ..numeric import bits_of, is_array
 from ..packages import numpy as np
 from .indices import apply, inv
-from .libraries import library_of
+from .libraries import ends_of, library_of
 from .plan import MOST_TABLED, Movement
 
 NUMBERS = "biufc"  # kinds of dtypes whose memory is a buffer
@@ -42,8 +42,9 @@ class Owner:
             return fill
         if fill is None or isinstance(fill, list | tuple | str) or len(getattr(fill, "shape", ())):
             raise _no_element(x, fill)
+        number: Any = fill
         if isinstance(fill, Real) and (known := _ends(x)) is not None:
-            if not known[0] <= fill <= known[1] or fill != int(fill):
+            if not known[0] <= number <= known[1] or number != int(number):
                 raise _no_element(x, fill)
         elif isinstance(fill, Complex) and not isinstance(fill, Real):
             if "complex" not in str(x.dtype):
@@ -259,7 +260,8 @@ class LikeNumPy(Written):
         if type(fill) is int and not fill:
             return fill
         kind, found = x.dtype.kind, np.empty((), x.dtype)
-        fill = fill[()] if is_array(fill) and not fill.ndim else fill
+        given: Any = fill
+        fill = given[()] if is_array(given) and not given.ndim else given
         try:
             if kind in NUMBERS:
                 super().element(x, fill)
@@ -267,7 +269,7 @@ class LikeNumPy(Written):
                 if len(fill) > x.dtype.itemsize // (4 if kind == "U" else 1):
                     raise _no_element(x, fill)
             found[()] = fill
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise _no_element(x, fill) from error
         return found
 
@@ -414,7 +416,7 @@ def _ends(x: Any) -> tuple[int, int] | None:
     """The least and the greatest number that an array of integers or truths holds; None of others."""
     if "bool" in str(x.dtype):
         return 0, 1
-    return None if (known := bits_of(x)) is None else ends_of(*known)
+    return None if bits_of(x) is None else ends_of(x)
 
 
 def _no_element(x: Any, fill: Any) -> LayoutError:

@@ -49,6 +49,11 @@ class KernelLanguage:
     loads: tuple[str, ...] = ()
     descriptors: Mapping[str, str] = {}
 
+    @property
+    def decorates(self) -> bool:
+        """Whether its kernels are what a decorator made, and no plain functions."""
+        return type(self).unwrap is not KernelLanguage.unwrap
+
     def printer(self) -> Printer:
         """What spells the language's index expressions."""
         return registry.printer(self.target)

@@ -13,8 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..emit.kernel_language import KernelLanguage
-from ..errors import KernelError, LegoWarning, StaleLayoutError, brief, did_you_mean, short_repr
+from ..errors import (
+    KernelError,
+    LegoWarning,
+    StaleLayoutError,
+    TargetError,
+    brief,
+    did_you_mean,
+    short_repr,
+)
 from ..plugins import entries, load
+from ..templates import OWN
 from .ahead import MADE, Made
 from .made import function_of, helper_of
 from .outer import Outer
@@ -120,7 +129,7 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
                 f"jit: {kernel.__qualname__} is a plain function; write @lego_emit.jit above the decorator of a "
                 f"kernel language, or say which it is: target= takes {', '.join(sorted(entries(GROUP)))}"
             )
-        language, function, wrap = load(GROUP, target, KernelLanguage), kernel, _itself
+        language, function, wrap = _language(target), kernel, _itself
     else:
         language, function, wrap = _found(kernel, target)
     source = Source(function)
@@ -134,7 +143,7 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
     signature = inspect.signature(function)
     told = _Launch(outer, said, made.needed, signature, checks, function.__qualname__)
     if not made.edits:
-        result = kernel
+        result: Any = kernel
     else:
         for name, module in helpers.items():
             function.__globals__[name] = helper_of(source, name, module)
@@ -144,7 +153,8 @@ def _jit(kernel: Any, target: str | None, options: tuple[Any, ...]) -> Any:
     info = Rewritten(
         text, made.assumptions, made.layouts, told.unchecked, "\n\n".join(helpers.values())
     )
-    result = language.asking(result, told)
+    if wrap is not _itself or not language.decorates:  # else what is launched is made later
+        result = language.asking(result, told)
     result.lego = info
     return result
 
@@ -156,14 +166,33 @@ def _itself(made: types.FunctionType) -> Any:
 def _found(
     kernel: Any, target: str | None
 ) -> tuple[KernelLanguage, types.FunctionType, Callable[..., Any]]:
+    broken: TargetError | None = None
     for name in [target] if target else sorted(entries(GROUP)):
-        language = load(GROUP, name, KernelLanguage)
+        try:
+            language = _language(name)
+        except TargetError as error:  # of a language that the kernel may not be of
+            broken = error
+            continue
         if (found := language.unwrap(kernel)) is not None:
             return language, *found
+    if broken is not None:
+        raise broken
     raise KernelError(
         f"jit: {short_repr(kernel)} is no function, and nothing that the decorator of a kernel language made; "
         "write @lego_emit.jit above that decorator"
     )
+
+
+def _language(name: str) -> KernelLanguage:
+    """A kernel language, which has the aliases of the target's own one, too."""
+    found = load(GROUP, name, KernelLanguage)
+    if not entries(GROUP)[name].value.startswith(OWN):
+        from ..emit.language_check import check_language
+
+        check_language(found, name)
+        if found.target in entries(GROUP) and found.target != name:
+            found.aliases = {**_language(found.target).aliases, **found.aliases}
+    return found
 
 
 def _undecorated(source: Source, text: str) -> str:
