@@ -292,10 +292,11 @@ def _is_partial(config: pytest.Config) -> bool:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Note every collected test, and those whose golden files would have one name."""
     state, twins = config.stash[STATE], config.stash[TWINS]
+    folders = {module: str(folder_of(module)) for module in {item.path for item in items}}
     for item in items:
-        folder = folder_of(item.path)
-        state.cases.add(str(folder / stem_of(item)))
-        twins.setdefault((str(folder), stem_of(item).casefold()), []).append(item.nodeid)
+        folder, stem = folders[item.path], stem_of(item)
+        state.cases.add(os.path.join(folder, stem))
+        twins.setdefault((folder, stem.casefold()), []).append(item.nodeid)
 
 
 def pytest_pycollect_makemodule(module_path: Path, parent: pytest.Collector) -> None:
