@@ -1,6 +1,7 @@
 """What is built: a wheel of every file of the package, an sdist of every file of the repository."""
 
 import email
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -142,6 +143,8 @@ def test_a_release_installs_into_a_clean_environment(tmp_path):
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("installed into a clean environment, and it emits") == 2
+    if importlib.util.find_spec("twine"):
+        assert done.stdout.count("PASSED") == 2
     assert tree() == before
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as held:
