@@ -8,6 +8,7 @@ import textwrap
 
 import griffe
 
+SIGNS = re.compile(r"(`[^`]*`)|\*|__")  # code, or what Markdown would take for emphasis
 PARAMETER = re.compile(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*): (\S.*)")
 OPTIONS = {"lego_emit.pipeline.generate", "lego_emit.kernels.render.render"}
 
@@ -45,11 +46,16 @@ def markdown(text):
         lines = paragraph.splitlines()
         if paragraph.lstrip().startswith(">>> "):
             made.append("```pycon\n" + textwrap.dedent(paragraph).rstrip() + "\n```")
-        elif made and not paragraph.startswith(" "):
-            made.append("\n".join(_items(lines)))
-        else:
+        elif paragraph.startswith(" "):
             made.append(paragraph)
+        else:
+            made.append(_escaped("\n".join(_items(lines)) if made else paragraph))
     return "\n\n".join(made)
+
+
+def _escaped(text):
+    """Text whose powers and products, as 2**32, and names such as __repr__ stay as they are."""
+    return SIGNS.sub(lambda m: m[1] or "".join(f"\\{c}" for c in m[0]), text)
 
 
 def _items(lines):

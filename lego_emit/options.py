@@ -406,7 +406,7 @@ class Options(_Checked):
     )  # fmt: skip
     wrapping: bool = option(
         False,
-        """Take every operation modulo 2**32 or 2**64, as a hash does. index_type is uint32 or uint64, which
+        """Take every operation modulo 2^32 or 2^64, as a hash does. index_type is uint32 or uint64, which
         says which; the subject is a function of integers that returns integers.""",
         ("Flag",), check=_flag, beside=True,
     )  # fmt: skip

@@ -482,6 +482,9 @@ def test_the_site_is_built(tmp_path):
         )
         wide = [line for line in code.splitlines() if len(line) > 100]
         assert not wide, f"the page of {name}: {wide[0]}"
+    for page in [*(tmp_path / "site").glob("api*.html"), *(tmp_path / "site" / "api").iterdir()]:
+        emphasis = re.findall("<(?:em|strong)>.*?</", page.read_text().partition("<article")[2])
+        assert not emphasis, f"{page.name}: a power or a name is emphasis: {emphasis[0]}"
     listed = json.loads((tmp_path / "site/search/search_index.json").read_text())["docs"]
     for word, place in SEARCHED.items():
         titles = [d["location"] for d in listed if word in d["title"].lower().split()]
