@@ -22,7 +22,8 @@ class Readable(griffe.Extension):
             obj.parameters = parameters(inspect.signature(function))
             obj.docstring = griffe.Docstring(inspect.getdoc(function), parent=obj)
         if obj.docstring is not None:
-            obj.docstring.value = markdown(obj.docstring.value)
+            named = [p.name for p in getattr(obj, "parameters", ())] + [*obj.members]
+            obj.docstring.value = markdown(obj.docstring.value, named)
 
 
 def parameters(signature):
@@ -36,12 +37,16 @@ def parameters(signature):
     return griffe.Parameters(*made)
 
 
-def markdown(text):
+def markdown(text, names=()):
     """A docstring, of which each "name: what it is" is the item of a list, and examples are code.
 
-    text: as inspect.cleandoc() gives it. Other lines of code, which are indented after an empty line, stay.
+    text: as inspect.cleandoc() gives it. names: those that begin an item, at the head of a line or behind a sentence; by
+    default any, at the head of a line. Other lines of code, which are indented after an empty line, stay.
     """
     made = []
+    if names:
+        name = "|".join(map(re.escape, names))
+        text = re.sub(rf"(?<=[.;]) (?=(?:{name})(?:, (?:{name}))*: )", "\n", text)
     for paragraph in text.split("\n\n"):
         lines = paragraph.splitlines()
         if paragraph.lstrip().startswith(">>> "):
@@ -49,7 +54,7 @@ def markdown(text):
         elif paragraph.startswith(" "):
             made.append(paragraph)
         else:
-            made.append(_escaped("\n".join(_items(lines)) if made else paragraph))
+            made.append(_escaped("\n".join(_items(lines, names)) if made else paragraph))
     return "\n\n".join(made)
 
 
@@ -58,12 +63,12 @@ def _escaped(text):
     return SIGNS.sub(lambda m: m[1] or "".join(f"\\{c}" for c in m[0]), text)
 
 
-def _items(lines):
-    """The lines of a paragraph; those that begin with a parameter's name as items of a list."""
+def _items(lines, names):
+    """The lines of a paragraph; those that begin with a parameter's name, one of names, as items of a list."""
     listed = False
     for k, line in enumerate(lines):
         found = PARAMETER.match(line)
-        if found:
+        if found and (not names or found[1].strip("*").partition(",")[0] in names):
             yield from [""] * (k > 0 and not listed)
             listed = True
             yield f"- `{found[1]}`: {found[2]}"
