@@ -367,6 +367,17 @@ def error_text(error: BaseException) -> str:
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}.."
 
 
+def way_to_import(name: str | None) -> str:
+    """What a message adds of a name that a text did not import and that lego_emit has; else the empty string.
+
+    >>> import lego_emit
+    >>> way_to_import("Row")
+    '; write from lego_emit import Row'
+    """
+    package = __name__.partition(".")[0]
+    return f"; write from {package} import {name}" if name in dir(sys.modules[package]) else ""
+
+
 def a_type(value: Any) -> str:
     """ "an int", "a str": what a message says a value is."""
     name = type(value).__name__

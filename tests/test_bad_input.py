@@ -682,6 +682,22 @@ def test_a_function_that_cannot_be_followed(fn, words):
     refused_by_generate(TraceError, *words, fn=fn)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(M, N, i):\n    return Col(M, N)[i, 0]\n",
+        "def g(M):\n    return Col(M, 2)\ndef f(M, i):\n    return g(M)[i, 0]\n",
+        "def f(i):\n    return hardware.mma('c')[i]\n",
+    ],
+)
+def test_a_name_that_was_not_imported_is_said(text):
+    names = {}
+    exec(text, names)
+    name = "hardware" if "hardware" in text else "Col"
+    way = f"{name} is not defined; write from lego_emit import {name}"
+    refused_by_generate(TraceError, "line", way, fn=names["f"])
+
+
 def test_the_line_of_the_failure_is_named():
     def fails(i):
         k = i + 1

@@ -345,6 +345,10 @@ def test_an_endless_program_is_stopped_by_itself_and_what_was_typed_since_runs(p
     ("text", "said"),
     [
         ("x = y\n", "Line 1: NameError: name 'y' is not defined"),
+        (
+            "x = Row(4)\n",
+            "Line 1: NameError: name 'Row' is not defined; write from lego_emit import Row",
+        ),
         ("assert False\n", "Line 1: AssertionError"),
         ("", "the text defines no layout and no function, and prints nothing"),
         ("def f(i):\n    return f(i)\n", "Line 1: f calls itself without end on symbols"),

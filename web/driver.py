@@ -35,7 +35,7 @@ from lego_emit.algebra.block import Block
 from lego_emit.check.exhaustive import fixed
 from lego_emit.check.explain import naive_operations
 from lego_emit.emit import registry
-from lego_emit.errors import LayoutError, LoadError, VerifyError
+from lego_emit.errors import LayoutError, LoadError, VerifyError, way_to_import
 from lego_emit.options import beside
 from lego_emit.project.loading import subject, subjects, telling, user_file
 from lego_emit.run.space import is_size
@@ -405,6 +405,8 @@ def _told(error: BaseException, name: str | None, missing: str | None) -> dict[s
         }
         return {"kind": type(cause).__name__, "message": cause.msg, **place}
     kind, text = type(cause).__name__, str(cause)
+    if isinstance(cause, NameError):
+        text += way_to_import(cause.name)
     if not isinstance(cause, LegoError):
         text = f"{kind}: {text}" if text else kind
     found: dict[str, Any] = {"kind": kind, "message": text}

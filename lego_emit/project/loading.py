@@ -17,7 +17,15 @@ from types import FunctionType, ModuleType
 from typing import Any, TextIO
 
 from ..algebra.block import Block, is_bundle, is_packed
-from ..errors import LegoError, LegoWarning, LoadError, a_type, did_you_mean, error_text
+from ..errors import (
+    LegoError,
+    LegoWarning,
+    LoadError,
+    a_type,
+    did_you_mean,
+    error_text,
+    way_to_import,
+)
 
 MODULE_NAME = "_lego_emit_user_file"
 STDIN = "<stdin>"  # the file that is read from standard input
@@ -270,6 +278,8 @@ def described(error: BaseException, file: Path) -> str:
     if isinstance(error, SyntaxError):  # of a module that the file imports
         return f"{where}: {_syntax(file, error)}"
     message = error_text(error)
+    if isinstance(error, NameError):
+        message += way_to_import(error.name)
     return f"{where}: {type(error).__name__}{f': {message}' if message else ''}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import dis
 import inspect
 import re
 import types
@@ -22,6 +23,7 @@ from ..errors import (
     error_text,
     line_in,
     short_repr,
+    way_to_import,
 )
 from ..ir.program import Group
 from .signature import Signature
@@ -65,6 +67,7 @@ def _is_instance(value: Any, classes: Any) -> bool:
     return isinstance(value, classes) or (isinstance(value, Expr) and isinstance(0, classes))
 
 
+SYMBOL = re.compile(r"'(Taped|Context)?(Expr|Cond)'( object)?")  # as Python's messages say it
 _FOR_SYMBOLS = {"min": _minimum, "max": _maximum, "isinstance": _is_instance}
 
 
@@ -224,7 +227,8 @@ def called(function: Callable[..., Any], name: str, /, *positional: Any, **keywo
         raise _placed(f"{name}: {TOO_DEEP}") from None
     except (Exception, SystemExit) as error:
         line = line_in(function, error)
-        raise _placed(f"{name} failed on symbols{line}: {_foreign(error)}") from error
+        text = _not_imported(function, error) or _foreign(error)
+        raise _placed(f"{name} failed on symbols{line}: {text}") from error
     finally:
         RAISED.reset(token)
         if (around := RAISED.get()) is not None:  # of the function that called this one
@@ -249,6 +253,21 @@ def _placed(message: str) -> TraceError:
     return error
 
 
+def _not_imported(function: Callable[..., Any], error: BaseException) -> str:
+    """What is said of a name of lego_emit's that a function did not import: it is undefined, or was taken for an index
+    and is called, or asked for an attribute."""
+    if isinstance(error, NameError):
+        names = [error.name]
+    elif isinstance(error, TypeError | AttributeError) and SYMBOL.search(str(error)):
+        code, known = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+        read = dis.get_instructions(code) if code is not None else ()
+        names = [i.argval for i in read if i.opname == "LOAD_GLOBAL" and i.argval not in known]
+    else:
+        return ""
+    ways = ((name, way_to_import(name)) for name in names)
+    return next((f"{name} is not defined{way}" for name, way in ways if way), "")
+
+
 def _foreign(error: BaseException) -> str:
     """An exception that is not ours, with the way out where symbols are its cause."""
     text = f"{type(error).__name__}: {error_text(error)}".rstrip(": ")
@@ -264,7 +283,7 @@ def _foreign(error: BaseException) -> str:
             "a NumPy array cannot be indexed by a symbol; compute the number, or write a chain of "
             "`a if i == 0 else b`"
         )
-    named = re.sub(r"'(Taped|Context)?(Expr|Cond)'( object)?", "a symbol", text)
+    named = SYMBOL.sub("a symbol", text)
     if named == text:
         return text
     if "not subscriptable" in named:
