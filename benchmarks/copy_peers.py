@@ -21,6 +21,7 @@ FOLDER = tempfile.TemporaryDirectory(prefix="copy_peers_")
 
 ONEDNN = """
 #include <dnnl.hpp>
+#include <omp.h>
 struct Reorder {{
   dnnl::engine engine{{dnnl::engine::kind::cpu, 0}};
   dnnl::stream stream{{engine}};
@@ -34,6 +35,7 @@ struct Reorder {{
 extern "C" void *peer_make(void *src, void *dst) {{ return new Reorder(src, dst); }}
 extern "C" void peer_run(void *made, long rounds) {{
   auto &peer = *static_cast<Reorder *>(made);
+  omp_set_num_threads(1);
   for (long k = 0; k < rounds; ++k) peer.primitive.execute(peer.stream, peer.from, peer.to);
   peer.stream.wait();
 }}
