@@ -87,6 +87,12 @@ def wrapper(unit: Unit, in_cpp: bool) -> str:
     )  # fmt: skip
 
 
+def apart(target: Target) -> list[str]:
+    """Flags with which libraries in one process share no variable of one name, such as a table: g++ makes those of
+    inline functions and templates, and inline ones, one of all libraries, that of the first."""
+    return ["-fno-gnu-unique"] if Path(target.program).name.startswith("g++") else []
+
+
 def build(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path:
     """Compile the library; flags: of the compiler beside those that make one."""
     in_cpp = target.name == "cpp"
@@ -94,7 +100,7 @@ def build(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Pat
     file = "copy.cpp" if in_cpp else "copy.c"
     (folder / file).write_text(wrapper(unit, in_cpp))
     library = folder / "copy.so"
-    command = [target.path(), *flags, "-fPIC", "-shared", "-o", str(library), file]
+    command = [target.path(), *flags, *apart(target), "-fPIC", "-shared", "-o", str(library), file]
     target.execute(command, cwd=folder)
     return library
 

@@ -15,6 +15,7 @@ from lego_emit.ir.grids import THREADS, VECTOR
 from lego_emit.ir.nodes import evaluated
 from lego_emit.packages import numpy as np
 from lego_emit.run.target import Target
+from lego_emit.targets.copies import apart
 
 HOST = """
 #include <ucontext.h>
@@ -177,12 +178,9 @@ def build(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Pat
     )
     (folder / "copy.cpp").write_text(text)
     library = folder / "copy.so"
-    if Path(target.program).name.startswith(
-        "g++"
-    ):  # a template's tile is one of all libraries, of the first's size
-        flags = [*flags, "-fno-gnu-unique"]
     quiet = ["-Wno-unknown-pragmas", *(["-Wno-unknown-attributes"] if is_metal else [])]
-    command = [target.path(), *flags, *quiet, "-fPIC", "-shared", "-o", str(library), "copy.cpp"]
+    flags = [*flags, *quiet, *apart(target)]
+    command = [target.path(), *flags, "-fPIC", "-shared", "-o", str(library), "copy.cpp"]
     target.execute(command, cwd=folder)
     return library
 

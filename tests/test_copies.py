@@ -293,6 +293,12 @@ def test_blocks_of_few_ways_are_moved_by_tables(name, dims, block, count, turn):
             check(made.plan, (wrong,))
 
 
+def test_tables_of_one_name_are_those_of_their_copy():
+    for n in (64, 32):
+        layout = catalogue["hilbert.2D"](n, n)
+        assert copy(Row(n, n), layout, "cpp", element=4, name="along").verify()
+
+
 # -- kernels -----------------------------------------------------------------------------------------
 
 
