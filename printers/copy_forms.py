@@ -51,6 +51,7 @@ C = NestForms(
 )
 
 
+TOGETHER = 4  # elements of a block that a round moves: compilers unroll no loop of so many at -O2
 PLACES = {SOURCE: "source", DESTINATION: "destination"}
 
 
@@ -192,18 +193,25 @@ class LinesInC(VectorsInC):
             yield "}}"
         terms: list[str] = []
         own: list[str] = []
+        last, along = ways.steps[-1]
+        many = TOGETHER if last % TOGETHER == 0 else 1
         for at, (name, (n, stride)) in enumerate(zip(loops, ways.steps, strict=True)):
-            yield f"{pad}for ({self.integer} {name} = 0; {name} < {n}; ++{name}) {{{{"
+            step = f"{name} += {many}" if many > 1 and name == loops[-1] else f"++{name}"
+            yield f"{pad}for ({self.integer} {name} = 0; {name} < {n}; {step}) {{{{"
             pad += "  "
             inside = prod(m for m, _ in ways.steps[at + 1 :])
             own.append(name if inside == 1 else f"{inside} * {name}")
             sign, stride = ("-", -stride) if stride < 0 else ("+", stride)
             terms.append(f" {sign} {name}" if stride == 1 else f" {sign} {stride} * {name}")
-        entry = f"{entries}[{way if len(ways.entries) > 1 else 0}][{' + '.join(own)}]"
-        for memory, name in PLACES.items():
-            step = f" + {entry}" if memory == ways.memory else "".join(terms)
-            run = run.replace(f"at.{name}_place", f"at.{name}_place{step}")
-        yield pad + run.replace(", ", COMMA)
+        row = f"{entries}[{way if len(ways.entries) > 1 else 0}]"
+        for k in range(many):
+            entry = " + ".join([*own, *[str(k)] * (k > 0)])
+            beyond = f" {'-' if along < 0 else '+'} {k * abs(along)}" if k else ""
+            one = run
+            for memory, name in PLACES.items():
+                step = f" + {row}[{entry}]" if memory == ways.memory else "".join(terms) + beyond
+                one = one.replace(f"at.{name}_place", f"at.{name}_place{step}")
+            yield pad + one.replace(", ", COMMA)
         for k in reversed(range(len(loops))):
             yield "  " * k + "}}"
 
