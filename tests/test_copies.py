@@ -18,6 +18,7 @@ from lego_emit import (
     Col,
     ExpandBy,
     GroupBy,
+    Lookup,
     Packed,
     RegP,
     Row,
@@ -39,7 +40,7 @@ from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.pieces import in_pieces
 from lego_emit.copies.plan import plan_of
 from lego_emit.copies.values import node_of, value_of
-from lego_emit.errors import InternalError, LegoError
+from lego_emit.errors import InternalError, LayoutError, LegoError
 from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Let, Loop, plus, walk
 from lego_emit.ir.nodes import Node, const, evaluated
 from lego_emit.movement import convert
@@ -626,6 +627,42 @@ WRONG = {
 def test_wrong_input_is_one_message(said):
     with pytest.raises(LegoError, match=said):
         WRONG[said]()
+
+
+P, Q = symbols("P Q")
+PAIRS = Padded([7, 7], GroupBy([9, 9]).OrderBy(RegP([3, 3, 3, 3], [0, 2, 1, 3])))
+SKEWED = catalogue["banks.skewed"]
+SHARED = [  # (source, destination, what is said)
+    (PAIRS, Strided((7, 7), (6, 1)), "puts several"),
+    (SKEWED(7, 7), Strided((7, 7), (5, 1)), "puts several"),
+    (PAIRS, Lookup([7, 7], [3, *range(48)], many=True), "puts several"),
+    (Row(80, 80), Lookup([80, 80], [3, *range(6399)], many=True), "puts several"),
+    (SKEWED(M, N), Strided((M, N), (0, 1)), "puts several"),
+    (SKEWED(M, N), Strided((M, N), (P, 1)), "'P >= N'"),
+    (Row(M, N), Strided((M, N), (1, -P), offset=P * (N - 1)), "'P >= M'"),
+    (catalogue["tenstorrent.TILE"](M, N), Strided((M, N), (1, P)), "'P >= M'"),
+    (Row(M, 7), Strided((M, 7), (6, 1)), "one of its strides is 6, and what is faster reaches over 7"),
+]  # fmt: skip
+APART = [  # (source, destination, assumptions)
+    (PAIRS, Strided((7, 7), (2, 13)), []),
+    (Row(M, 7), Strided((M, 7), (13, 2)), []),
+    (catalogue["xla.{1,0:T(8,128)}"](M, N), Strided((M, N), (1, P)), ["P >= M"]),
+    (catalogue["blis.panel_a"](M, N, 8), Strided((M, N), (1, P)), ["P >= M"]),
+    (Row(M, N), Strided((M, N), (1, -P), offset=P * (N - 1)), ["P >= M"]),
+    (Row(M, N, 5), Strided((M, N, 5), (P, Q, 1)), ["P >= N * Q", "Q >= 5"]),
+]
+
+
+@pytest.mark.parametrize(("source", "destination", "said"), SHARED)
+def test_a_destination_with_indices_in_one_place_is_refused(source, destination, said):
+    """By its own digits, whatever the source has."""
+    with pytest.raises(LayoutError, match=said):
+        copy(source, destination, "c")
+
+
+@pytest.mark.parametrize(("source", "destination", "assume"), APART)
+def test_a_destination_of_other_strides_is_taken(source, destination, assume):
+    assert copy(source, destination, "c", assume=assume).checks
 
 
 # -- all of the catalogue, compiled ---------------------------------------------------------------

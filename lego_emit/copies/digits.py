@@ -205,6 +205,17 @@ def index_space(
     return replace(space, axes=axes, offsets=offsets)
 
 
+def alone(space: IndexSpace) -> IndexSpace:
+    """The index space of the destination and itself."""
+    of = space.positions[1]
+    own = replace(space, source=space.destination, positions=(of, of), axes=None)
+    try:
+        axes, offsets = _refined(own)
+    except NoDigits as error:
+        return replace(own, why=str(error))
+    return replace(own, axes=axes, offsets=offsets)
+
+
 def _check_known(source: Block, destination: Block, options: TraceOptions) -> None:
     names = symbols_in(source) | symbols_in(destination)
     listed = f"its sizes are {', '.join(sorted(names))}" if names else "all its sizes are numbers"

@@ -14,12 +14,14 @@ from math import prod
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
+from ..algebra import reference
+from ..algebra.block import Block
 from ..algebra.masked import Padded
 from ..algebra.sizes import product as size_of
 from ..arith.expr import Expr
 from ..errors import InternalError, LayoutError
 from ..packages import numpy as np
-from .digits import Axis, Digit, IndexSpace, NoDigits, Size, Sizes
+from .digits import MOST_TABLED, Axis, Digit, IndexSpace, NoDigits, Size, Sizes, alone
 from .value import of_array
 from .values import value_of
 
@@ -156,6 +158,7 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     """
     arithmetic = Sizes(space.known)
     ends = _memory(space.source, arithmetic), _memory(space.destination, arithmetic)
+    _check_injective(space, arithmetic)
     if space.axes is None:
         notes = (f"a loop over both index functions: {space.why}",)
         return _in_own_symbols(Plan(space, (), *ends, element_bytes, notes, zero=zero))
@@ -164,7 +167,6 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     except NoDigits as error:
         bare = replace(space, axes=None, why=str(error))
         return plan_of(bare, element_bytes, zero)
-    _check_injective(space, boxes, arithmetic)
     plan = Plan(space, tuple([*boxes, *(padding if zero else [])]), *ends, element_bytes)
     said: list[str] = []
     if plan.is_memcpy:
@@ -352,37 +354,73 @@ def _by_stride(digits: Sequence[Digit], arithmetic: Sizes) -> list[Digit]:
 
 
 def _slower(one: Digit, other: Digit, arithmetic: Sizes) -> bool:
-    """Whether the stride of one digit in the destination is known to be larger than that of another one."""
+    """Whether the stride of one digit in the destination is known to be larger than that of another one, or at least
+    all that the other one reaches."""
     if isinstance(one.b, int) and isinstance(other.b, int):
         return abs(one.b) > abs(other.b)
     return not arithmetic.at_most(one.b, other.b) and (
-        arithmetic.at_most(other.b, one.b) or arithmetic.quotient(one.b, other.b) is not None
+        arithmetic.at_most(other.b, one.b)
+        or arithmetic.quotient(one.b, other.b) is not None
+        or arithmetic.at_most(arithmetic.times(other.n, other.b), one.b)
     )
 
 
-def _check_injective(space: IndexSpace, boxes: Sequence[Box], arithmetic: Sizes) -> None:
-    """Raise LayoutError where two indices are known to share a place in the destination, or may."""
+def _check_injective(space: IndexSpace, arithmetic: Sizes) -> None:
+    """Raise LayoutError where two indices are known to share a place in the destination, or may, by its own digits;
+    where it has none, model() finds them at numbers."""
     if space.destination.has_inverse:
         return
-    several = f"copy: {space.destination!r} puts several indices in one place; a destination holds each index apart"
-    for box in boxes:
+    own = alone(space)
+    if own.axes is None:
+        _check_apart(space.destination)
+        return
+    for box in _boxes(own, arithmetic)[0]:
         if any(d.b == 0 for d in box.digits):
-            raise LayoutError(several)
+            raise LayoutError(_several(space.destination))
         if all(isinstance(v, int) for d in box.digits for v in (d.n, d.b)):
             reach = 0
             for d in sorted(box.digits, key=lambda d: abs(d.b)):
                 if abs(d.b) <= reach and _repeats(box):
-                    raise LayoutError(several)
+                    raise LayoutError(_several(space.destination))
                 reach += (d.n - 1) * abs(d.b)
             continue
-        for slow, fast in pairwise(box.digits):
+        far = [replace(d, b=_without_sign(d.b, arithmetic)) for d in box.digits]
+        reach: Size = 0  # of the faster digits
+        for fast, slow in pairwise(_by_stride(far, arithmetic)[::-1]):
             end = arithmetic.times(fast.n, fast.b)
-            if not arithmetic.at_most(end, slow.b):
-                n, stride = (space.known.unsubstitute(Expr.of(v)) for v in (end, slow.b))
-                raise LayoutError(
-                    f"copy: {space.destination!r} may put several indices in one place, as it is not known that "
-                    f"{stride!r} >= {n!r}; give assume=['{stride!r} >= {n!r}'] where it is so"
-                )
+            reach = arithmetic.plus(reach, arithmetic.times(arithmetic.plus(fast.n, -1), fast.b))
+            if arithmetic.at_most(end, slow.b):
+                continue
+            if not arithmetic.at_most(arithmetic.plus(reach, 1), slow.b):
+                raise LayoutError(_may_share(space, end, slow.b))
+
+
+def _without_sign(stride: Size, arithmetic: Sizes) -> Size:
+    """How far apart the indices of a digit lie, whichever way they go."""
+    return arithmetic.times(-1, stride) if arithmetic.at_most(stride, 0) else stride
+
+
+def _several(layout: Block) -> str:
+    return (
+        f"copy: {layout!r} puts several indices in one place; a destination holds each index apart"
+    )
+
+
+def _may_share(space: IndexSpace, end: Size, stride: Size) -> str:
+    n, far = (space.known.unsubstitute(Expr.of(v)) for v in (end, stride))
+    why = f"it is not known that {far!r} >= {n!r}; give assume=['{far!r} >= {n!r}'] where it is so"
+    if isinstance(end, int) and isinstance(stride, int):
+        why = f"one of its strides is {stride}, and what is faster reaches over {end} places"
+    return f"copy: {space.destination!r} may put several indices in one place, as {why}"
+
+
+def _check_apart(layout: Block) -> None:
+    """Raise LayoutError where a layout of numbers, which is not too large, has two indices in one place."""
+    if layout.is_concrete and layout.size <= MOST_TABLED:
+        places = reference.table(layout).reshape(-1)
+        places = places[places >= 0]
+        if len(np.unique(places)) < len(places):
+            raise LayoutError(_several(layout))
 
 
 def _repeats(box: Box) -> bool:
@@ -399,7 +437,6 @@ def _repeats(box: Box) -> bool:
 def model(plan: Plan, sizes: Mapping[str, int]) -> Any:
     """What the definition puts into each place of the destination: the source's position, PAD for
     padding, and -1 where it writes nothing; by the layouts' reference evaluator alone."""
-    from ..algebra import reference
     from .values import layout_at
 
     source, destination = (
@@ -420,6 +457,8 @@ def model(plan: Plan, sizes: Mapping[str, int]) -> Any:
             )
     kept = (a >= 0) & (b >= 0)
     found[b[kept]] = a[kept]
+    if np.count_nonzero(found >= 0) < np.count_nonzero(kept):
+        raise LayoutError(_several(destination))
     return found
 
 
