@@ -1,5 +1,6 @@
 """Copies in parts, for threads: what parts have, and the routines that share them out."""
 
+import re
 import subprocess
 from dataclasses import replace
 
@@ -46,6 +47,24 @@ def test_copies_of_threads_are_verified(name, target, monkeypatch):
     A, B, options = COPIES[name]
     found = copy(A, B, target, name=name, threads=True, **options).verify()
     assert found and "in two threads" in str(found), str(found)
+
+
+TILES32 = catalogue["cublaslt.COL32_2R_4R4"](M, N)
+NAMED = {
+    "an offset": (TILES32, Strided((M, N), (N, 1), offset=16), 12),
+    "backwards": (Strided((M, N), (N, -1), offset=N - 1), TILES32, 1),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMED)
+def test_each_name_is_read(name):
+    """Compilers warn of others."""
+    A, B, size = NAMED[name]
+    text = str(copy(A, B, "c", name="moved", element=size, zero=False, threads=True))
+    for function in text.split("\n}\n"):
+        for own in re.findall(r"const int64_t (\w+) =", function):
+            assert len(re.findall(rf"\b{own}\b", function)) > 1, own
 
 
 SLICED = {

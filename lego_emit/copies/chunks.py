@@ -183,7 +183,7 @@ def _in_chunks(
                 continue
             large = total if main and at == 0 else None
             body += moved(BoxNest(box, plan.element_bytes, own, large, abilities), call)
-        inner: tuple[Statement, ...] = (*own.lets, *body)
+        inner = own.before(body)
         inner = apart(inner, f"rows{number or ''}") if is_apart and len(members) > 1 else inner
         into = padding if is_apart and pads else found
         into += inner if condition is None else (When(condition, inner),)

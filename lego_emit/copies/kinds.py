@@ -173,7 +173,7 @@ def _kind(
     if _moved_by(nest, keys) != moved_by:
         return None
     body = moved(nest)
-    return Kind(Helper(stem, tuple(parameters.values()), (*names.lets, *body)), tuple(roles))
+    return Kind(Helper(stem, tuple(parameters.values()), names.before(body)), tuple(roles))
 
 
 def _order(boxes: Sequence[Box]) -> list[Key]:
@@ -249,5 +249,5 @@ def _nest(
         found += moved(nest, call)
         said += [kind for kind in nest.kinds if kind not in said]
     if padding:
-        statements += apart((*zeros.lets, *padding), "padding")
-    return (*elements.lets, *statements), tuple(said)
+        statements += apart(zeros.before(padding), "padding")
+    return elements.before(statements), tuple(said)

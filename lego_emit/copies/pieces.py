@@ -27,7 +27,6 @@ from ..ir.nests import (
     Let,
     Loop,
     Statement,
-    names_read,
     plus,
     times,
 )
@@ -36,7 +35,7 @@ from .digits import Digit, Size
 from .kinds import Kind, apart, kinds_of, length, moved
 from .plan import Box, Plan
 from .schedule import NEVER_LARGE, BoxNest
-from .tiles import ALL, LINE, Names
+from .tiles import ALL, LINE, Names, with_names
 from .values import least, node_of
 
 PIECE = 2**16  # bytes that a piece has at least, about
@@ -81,12 +80,7 @@ class Pieces:
     @cached_property
     def body(self) -> tuple[Statement, ...]:
         """All statements, without the names that only the number of pieces is made of."""
-        read, found = names_read(self.loops), list[Statement](self.loops)
-        for let in reversed(self.lets):
-            if let.name in read:
-                read |= names_read([let])
-                found.insert(0, let)
-        return tuple(found)
+        return with_names(self.lets, self.loops)
 
     @property
     def counted(self) -> tuple[tuple[str, Node], ...]:
@@ -290,7 +284,7 @@ def _in_pieces(
                 continue
             small = BoxNest(box, plan.element_bytes, own, large, abilities)
             body += moved(small, call)
-        inner: tuple[Statement, ...] = (*own.lets, *body)
+        inner = own.before(body)
         inner = apart(inner, f"piece{len(loops) or ''}") if is_apart else inner
         loops.append(replace(loop, body=(*lets, *inner)))
         found.append(cuts)

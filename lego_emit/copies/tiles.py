@@ -25,6 +25,7 @@ from ..ir.nests import (
     Ref,
     Statement,
     linear,
+    names_read,
 )
 from ..ir.nodes import Node, const, var
 from .digits import Digit, Size
@@ -107,6 +108,16 @@ def paired(kernel: Kernel, digits: Sequence[Digit], sides: Sequence[Sequence[Siz
     return kernel
 
 
+def with_names(lets: Sequence[Let], body: Sequence[Statement]) -> tuple[Statement, ...]:
+    """Statements behind those of some names that they read."""
+    read, found = names_read(tuple(body)), [*body]
+    for let in reversed(lets):
+        if let.name in read:
+            read |= names_read((let,))
+            found.insert(0, let)
+    return tuple(found)
+
+
 class Names:
     """Names for the integers of a nest, which are no names of sizes."""
 
@@ -159,6 +170,10 @@ class Names:
             self._values[name] = node
             self._known[node] = var(name)
         return self._known[node]
+
+    def before(self, body: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Statements behind the names that they read."""
+        return with_names(self.lets, body)
 
     def may_be_zero(self, node: Node) -> bool:
         """Whether a number of elements is not known to be positive, as sizes and extents of pieces are."""
