@@ -37,6 +37,7 @@ COPIES = {
     "curve": (Row(8, 8), catalogue["hilbert.2D"](8, 8), {"element": 8}),
     "bytes_of": (Row(M, N), Col(M, N), {"element": 1}),
     "shared": (Row(64, 1024), Col(64, 1024), {}),
+    "gaps": (Strided((M, N), (N + 8, 1)), catalogue["cublaslt.COL32_2R_4R4"](M, N), {"element": 1}),
 }  # fmt: skip
 
 
@@ -66,6 +67,12 @@ def test_routines_do_what_numpy_does(target):
     given = np.arange(32 * 48, dtype=np.int16)
     tiles = pack(Row(4, 6, 8, 8), target, of=(32, 48), element="int16").run(given)
     assert np.array_equal(tiles, given.reshape(4, 8, 6, 8).transpose(0, 2, 1, 3).reshape(-1))
+
+
+def test_a_box_of_nothing_may_begin_behind_a_memory_in_numpy():
+    unit, sizes = made("gaps", "numpy"), {"M": 2, "N": 37}
+    given = np.arange(2 * 37 + 8, dtype=np.uint8)
+    assert np.array_equal(unit.run(given, **sizes), unit.plan.run(given, sizes))
 
 
 RANKS = """program ranks

@@ -40,6 +40,8 @@ def records_fits(M, N):
 
 def _box(array, start, shape, strides):
     """The elements of a flat array from a place on, so many and so far apart."""
+    if 0 in shape:
+        return np.empty(shape, array.dtype)
     size = array.itemsize
     steps = [size * n for n in strides]
     return np.ndarray(shape, array.dtype, array, size * start, steps)
