@@ -126,7 +126,7 @@ def _rows(layout: Block, of: Any, called: str) -> tuple[Block, tuple[int, ...]]:
         )
     if of is None:
         return Row(*layout.dims), layout.dims
-    from ..copies.unit import pair_of
+    from ..copies.pairs import pair_of
 
     if not isinstance(of, Block):
         of = check_sizes([*of] if isinstance(of, tuple | list) else of, f"{called}(of=)")
