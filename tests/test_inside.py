@@ -387,6 +387,8 @@ ERRORS = {
     "an index out of range": ("return GLOBAL[9, 0]", "9", 12),
     "an unknown size": ("return Row(i, nothing)[0, 0]", "nothing is not bound yet", 19),
     "a method that it hasn't": ("return GLOBAL.inverted(i)", "inverted", 12),
+    "a size that is a part": ("return Row(M.shape[0], 4)[i, 0]", "M.shape[0] is known when the kernel runs: give it a name before", 16),
+    "sizes that are parts": ("return Row(*M)[i, 0]", "*M is known when the kernel runs: give its parts names before", 16),
     "a size assigned again": ("L = Row(M, i)\n    M = M + 1\n    return L[i, 0]", "was made of M, which is assigned again", 12),
     "a layout of a loop": ("for k in range(M):\n        L = Row(M, k)\n    return L[i, 0]", "L is a layout of line 8, which may not have run", 12),
     "two branches": ("if i:\n        L = Row(M, 2)\n    else:\n        L = Col(M, 2)\n    i = 1\n    return L[0, 0]", "L is another layout, or none, in one branch", 12),

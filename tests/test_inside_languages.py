@@ -105,7 +105,7 @@ def test_positions_are_masked_once_under_what_is_assumed_of_sizes(triton):
 @pytest.mark.slow
 def test_numba_s_kernels_are_right():
     found = run(HERE / "numba_kernels.py")
-    names = "by_columns in_parallel add transpose matmul along along_on_cuda calls raises device warns line stale"
+    names = "by_columns in_parallel add transpose matmul along along_on_cuda calls raises device warns at_once each line stale"
     assert found == [f"{name} True" for name in names.split()]
 
 

@@ -12,8 +12,11 @@ RANDOM = Path(__file__).parent / "inside" / "random_kernels.py"
 
 def right(form, first, end):
     """How many of these kernels are right, and what was said of the others."""
+    program = (
+        [RANDOM.with_name("random_descriptors.py")] if form == "descriptors" else [RANDOM, form]
+    )
     done = subprocess.run(
-        [sys.executable, RANDOM, form, str(first), str(end)],
+        [sys.executable, *program, str(first), str(end)],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -32,11 +35,17 @@ def test_random_kernels(form, request):
 
 @pytest.mark.slow
 @pytest.mark.deep
-@pytest.mark.parametrize("form", ["python", "triton", "cuda", "numba"])
+@pytest.mark.parametrize("form", ["python", "triton", "cutile", "cuda", "numba"])
 def test_more_random_kernels(form, request):
     if form == "triton":
         request.getfixturevalue("triton")
     elif form != "python":
-        pytest.importorskip("numba")
+        pytest.importorskip("cuda.tile" if form == "cutile" else "numba")
     count = 40 if form == "numba" else 200  # which compiles each
     assert right(form, 10, 10 + count) == f"{form} {count} right\n"
+
+
+@pytest.mark.slow
+@pytest.mark.deep
+def test_random_descriptors(triton):
+    assert right("descriptors", 0, 200) == "descriptors 151 right 49 refused\n"

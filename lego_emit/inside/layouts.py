@@ -234,12 +234,27 @@ class Layouts:
             except LegoError:
                 raise
             except Exception as error:
+                self._check_parts(node, inner)
                 raise LegoError(f"{type(error).__name__}: {error}") from error
         if not isinstance(found, Block):
             return None
         self._kept.append(found)
         self.exact &= self.outer.watch_made(found, space)
         return found
+
+    def _check_parts(self, node: ast.expr, inner: set[str]) -> None:
+        """Raises KernelError where a layout is made of a part of what is no layout, as in Row(x.shape[0], 4)."""
+        for one in ast.walk(node):
+            part: ast.AST = one
+            while isinstance(part, ast.Attribute | ast.Subscript | ast.Starred):
+                part = part.value
+            if part is not one and isinstance(part, ast.Name) and part.id in self.own - inner:
+                if self._layout(part) is None:
+                    names = "its parts names" if isinstance(one, ast.Starred) else "it a name"
+                    raise self.source.error(
+                        one,
+                        f"{self.source.said(one)} is known when the kernel runs: give {names} before",
+                    )
 
     def _is_evaluated(self, node: ast.Call) -> bool:
         """Whether a call within an expression of layouts may be made when the kernel is decorated."""

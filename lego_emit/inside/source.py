@@ -28,8 +28,8 @@ class Source:
             lines, self.first = inspect.getsourcelines(function)
         except (OSError, TypeError, IndentationError, SyntaxError):
             raise KernelError(
-                f"jit: the source of {name} cannot be found (it was made by exec, or typed in a plain "
-                "Python prompt); put it in a file, or use IPython, which keeps it"
+                f"jit: the source of {name} cannot be found (it was made by exec, typed in a plain Python prompt, or "
+                "in a cell under %%time); put it in a file, or in a cell of IPython, which keeps it"
             ) from None
         self.text = "".join(lines)
         if not self.text.endswith("\n"):

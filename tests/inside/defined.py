@@ -214,3 +214,21 @@ def language(program):
         minimum=lambda a, b: made(np.minimum(a, b)), where=lambda c, a, b: made(np.where(c, a, b)),
         sum=lambda x, axis: made(np.sum(np.asarray(x), axis=axis)),
     )  # fmt: skip
+
+
+def gather(array, index, mask=True, padding_value=0):
+    return load(Pointer(array, np.asarray(index)), mask, padding_value)
+
+
+def scatter(array, index, value):
+    store(Pointer(array, np.asarray(index)), value)
+
+
+def tiles(program):
+    """cuda.tile, in the program of this number; of a grid of one axis."""
+    return types.SimpleNamespace(
+        kernel=lambda function: function, bid=lambda axis: program, gather=gather, scatter=scatter, int32=np.int32,
+        arange=lambda size, dtype: made(np.arange(size)), cdiv=lambda a, b: -(-a // b), astype=lambda x, dtype: made(np.asarray(x, dtype)),
+        minimum=lambda a, b: made(np.minimum(a, b)), maximum=lambda a, b: made(np.maximum(a, b)),
+        where=lambda c, a, b: made(np.where(c, a, b)), logical_not=lambda x: made(np.logical_not(x)),
+    )  # fmt: skip

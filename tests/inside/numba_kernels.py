@@ -114,6 +114,18 @@ def first_column(x, y, M, N):
     y[cuda.grid(1)] = at(x, M, N, cuda.grid(1))
 
 
+@numba.njit("int64(int64)")
+@lego_emit.jit(target="numba")
+def at_once(n):
+    return at_once(n - 1) + ORDER[n, 1] if n else 0
+
+
+@numba.vectorize(["int64(int64)"])
+@lego_emit.jit(target="numba")
+def each(n):
+    return ORDER[n, 2]
+
+
 @lego_emit.jit
 @numba.njit
 def wrong(x, M, N):
@@ -177,6 +189,9 @@ def launches():
         [(w.filename, str(w.message).partition(" a")[0]) for w in found]
         == [(__file__, "first_column")],
     )
+    rows = ORDER.dims[0]
+    yield "at_once", at_once(rows - 1) == sum(ORDER[n, 1] for n in range(1, rows))
+    yield "each", each(np.arange(rows)).tolist() == [ORDER[n, 2] for n in range(rows)]
     try:
         wrong(x, 8, 6)
     except numba.TypingError as error:

@@ -1,6 +1,6 @@
 """Random kernels with layouts: by lego_emit.jit, and as they stand on layouts by their definitions (defined.py).
 
-    python random_kernels.py triton|numba|cuda|python FIRST END [--gpu]
+    python random_kernels.py triton|cutile|numba|cuda|python FIRST END [--gpu]
 
 says how many kernels gave the same, and which did not; with --gpu Triton's are compiled, and run on a GPU."""
 
@@ -209,6 +209,13 @@ class Blocks(Writer):
     """A kernel of Triton's: a program for each tile of a matrix, blocks along the axes whose size is a constant."""
 
     least = "tl.minimum"
+    stores = "tl.store(out + {at}, {text})"
+    loads = (
+        "tl.load(x + {at}, mask={inside}, other=-5)",
+        "tl.load(x + {at}, {inside}, 0) + 7",
+        "tl.load({at} + x, mask={inside} & (p > 0), other=3)",
+        "tl.load(x + (2 * {at} - {at}), mask={inside}, other=0)",
+    )
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -265,7 +272,7 @@ class Blocks(Writer):
             at += f" + tl.arange(0, {shape[0]})"
         if len(shape) == 2:
             at += f" + tl.arange(0, {shape[0]})[:, None] * 64 + tl.arange(0, {shape[1]})[None, :]"
-        self.write(f"tl.store(out + {at}, {text})")
+        self.write(self.stores.format(at=at, text=text))
         self.slot += 1
 
     def parts(self, dims, index):
@@ -305,19 +312,14 @@ class Blocks(Writer):
                 mask = self.fresh("mask")
                 self.write(f"{mask} = {inside} & (pid >= 0)")
                 inside = mask
-            form = self.random.choice([
-                "tl.load(x + {at}, mask={inside}, other=-5)",
-                "tl.load(x + {at}, {inside}, 0) + 7",
-                "tl.load({at} + x, mask={inside} & (p > 0), other=3)",
-                "tl.load(x + (2 * {at} - {at}), mask={inside}, other=0)",
-            ])  # fmt: skip
+            form = self.random.choice(self.loads)
             self.give(form.format(at=f"{name}[{parts}]", inside=inside), shape)
         elif what < 0.7 and invertible:
             start = self.random.choice(["pid * 4 + tl.arange(0, 4)", "tl.arange(0, 4) * 3 - 2"])
             names = ", ".join(self.inverse(name, dims, start))
             inside = f"{name}.in_bounds({names})"
             self.give(f"tl.where({inside}, 1, 0)", ["4"])
-            self.give(f"tl.load(x + {name}[{names}], mask={inside}, other=-3)", ["4"])
+            self.give(self.loads[0].format(at=f"{name}[{names}]", inside=inside), ["4"])
         elif what < 0.8 and self.depth < 3:
             counter, total, axis = (
                 self.fresh("k"),
@@ -342,19 +344,39 @@ class Blocks(Writer):
             self.give(f"{name}.dims[0]", [])
 
 
+class Tiles(Blocks):
+    """The same in cuTile."""
+
+    least = "ct.minimum"
+    stores = "ct.scatter(out, {at}, {text})"
+    loads = (
+        "ct.gather(x, {at}, mask={inside}, padding_value=-5)",
+        "ct.gather(x, {at}, mask={inside}) + 7",
+        "ct.gather(x, {at}, mask={inside} & (p > 0), padding_value=3)",
+        "ct.gather(x, 2 * {at} - {at}, mask={inside})",
+    )
+
+    def write(self, text):
+        text = re.sub(r"tl.arange\(0, (\w+)\)", r"ct.arange(\1, dtype=ct.int32)", text)
+        super().write(text.replace("tl.program_id", "ct.bid").replace("tl.", "ct."))
+
+
 def spelled(parts):
     """Parts of an index as a call takes them."""
     return ", ".join('":"' if part == ":" else part for part in parts.split(", "))
 
 
+BLOCKS = {"triton": Blocks, "cutile": Tiles}
 FORMS = {
     "triton": ("@triton.jit", "x, out, M, N, BM: tl.constexpr, BN: tl.constexpr, F: tl.constexpr, K: tl.constexpr"),
+    "cutile": ("@ct.kernel", "x, out, M, N, BM: ConstInt, BN: ConstInt, F: ConstInt, K: ConstInt"),
     "numba": ("@numba.njit", "x, out, M, N, F, K"),
     "cuda": ("@cuda.jit", "x, out, M, N, F, K"),
     "python": ("", "x, out, M, N, F, K"),
 }  # fmt: skip
 IMPORTS = {
     "triton": "import triton\nimport triton.language as tl\n",
+    "cutile": "import cuda.tile as ct\nConstInt = ct.Constant[int]\n",
     "numba": "import numba\n",
     "cuda": "from numba import cuda\n",
     "python": "",
@@ -363,14 +385,14 @@ IMPORTS = {
 
 def kernel_of(form, seed):
     """(a random kernel's text, its writer)."""
-    writer = Blocks(seed) if form == "triton" else Scalars(seed, form)
+    writer = BLOCKS[form](seed) if form in BLOCKS else Scalars(seed, form)
     return f"def kernel({FORMS[form][1]}):\n" + "\n".join(writer.lines) + "\n", writer
 
 
 def sizes_of(form, writer):
     """Arguments of a launch, and how many programs or threads it has."""
     r = writer.random
-    if form != "triton":
+    if form not in BLOCKS:
         return (r.randrange(1, 9), r.randrange(1, 9), bool(r.randrange(2)), r.randrange(1, 5)), 6
     down, across, bm, bn = (
         r.randrange(1, 4),
@@ -388,6 +410,7 @@ def by_definition(form, text, x, out, arguments, programs):
     for program in range(1 if once else programs):
         cuda = types.SimpleNamespace(grid=lambda axis, program=program: program)
         space = {**defined.LAYOUTS, "tl": defined.language(program), "cuda": cuda}
+        space |= {"ct": defined.tiles(program), "ConstInt": int}
         exec(text, space)
         pointers = map(defined.Pointer, (x, out)) if form == "triton" else (x, out)
         space["kernel"](*pointers, *arguments)
@@ -404,6 +427,11 @@ def launch(form, kernel, x, out, arguments, programs):
         from lego_emit.targets.triton import Tensor
 
         kernel[(programs,)](Tensor(x), Tensor(out), *arguments)
+    elif form == "cutile":
+        for program in range(programs):
+            space = {"ct": defined.tiles(program), "ConstInt": int}
+            exec(kernel.lego.source, space)
+            space["kernel"](x, out, *arguments)
     elif form == "cuda":
         kernel[2, 3](x, out, *arguments)
     else:
@@ -446,7 +474,7 @@ def judged(form, seed, folder):
     x = np.arange(1 << 14, dtype=np.int32) * 7 % 1009
     for _ in range(3):
         arguments, programs = sizes_of(form, writer)
-        out = np.full(programs * SLOTS * (ROOM if form == "triton" else 1), -77, np.int32)
+        out = np.full(programs * SLOTS * (ROOM if form in BLOCKS else 1), -77, np.int32)
         wanted = out.copy()
         by_definition(form, text, x, wanted, arguments, programs)
         launch(form, module.kernel, x, out, arguments, programs)
@@ -469,7 +497,7 @@ def may_hold(form, text, writer, line):
     defined.held_in.clear()
     for _ in range(20):
         arguments, programs = sizes_of(form, writer)
-        out = np.zeros(programs * SLOTS * (ROOM if form == "triton" else 1), np.int32)
+        out = np.zeros(programs * SLOTS * (ROOM if form in BLOCKS else 1), np.int32)
         by_definition(form, text, x, out, arguments, programs)
     return asked <= defined.held_in
 
