@@ -270,6 +270,7 @@ def check_moves(layout, dtype=np.int64, batch=(2, 1), fill=-7):
 def test_arrays_are_moved_as_the_reference_says(name):
     check_moves(FAMILIES[name])
     check_moves(FAMILIES[name], batch=())
+    check_moves(FAMILIES[name], batch=(2, 0, 1))
 
 
 @pytest.mark.parametrize("name", rest_deep(FROM_CATALOGUE, 8))
@@ -281,6 +282,44 @@ def test_the_catalogue_moves_arrays(name):
 @pytest.mark.parametrize("seed", rest_deep(range(200), 15))
 def test_random_layouts_move_arrays(seed):
     check_moves(random_layout(random.Random(seed)))
+
+
+def in_any_memory(rng, x):
+    """The elements of an array in another memory: turned, with gaps, off their alignment, read-only, swapped."""
+    other, size = x.astype(x.dtype.newbyteorder()), x.dtype.itemsize
+    gaps = np.zeros([2 * n + 1 for n in x.shape], x.dtype)[(slice(1, None, 2),) * x.ndim]
+    gaps[...] = x
+    off = np.zeros(x.size * size + 1, np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    off[...] = x
+    fixed = x.copy()
+    fixed.flags.writeable = False
+    axis = rng.randrange(x.ndim)
+    turned = np.flip(np.flip(x, axis).copy(), axis)
+    return rng.choice((x, np.asfortranarray(x), turned, gaps, off, fixed, other))
+
+
+@pytest.mark.parametrize("seed", rest_deep(range(300), 20))
+def test_arrays_lie_in_any_memory(seed):
+    rng = random.Random(seed)
+    layout = FAMILIES[rng.choice([*FAMILIES])] if rng.random() < 0.5 else random_layout(rng)
+    table, batch = table_of(layout), rng.choice(((), (2,), (0,), (1, 3)))
+    held, dtype = table >= 0, rng.choice(("int8", "float16", "float64", "complex64"))
+    numbers = np.arange(np.prod((*batch, *layout.dims))) % 100
+    x = in_any_memory(rng, numbers.astype(dtype).reshape(*batch, *layout.dims))
+    memory = np.full((*batch, layout.physical_size), 7, x.dtype)
+    memory[..., table[held]] = x[..., held]
+    if len(np.unique(table[held])) == held.sum():
+        found = layout.pack(x, fill=7)
+        assert found.dtype == x.dtype and np.array_equal(found, memory)
+        out = in_any_memory(rng, np.zeros_like(memory))
+        if out.flags.writeable and out.dtype == x.dtype:
+            assert layout.pack(x, fill=7, out=out) is out and np.array_equal(out, memory)
+    given = in_any_memory(rng, memory)
+    wanted = np.where(held, memory[..., np.maximum(table, 0)], np.array(7, x.dtype))
+    for copy in (None, True):
+        found = layout.unpack(given, fill=7, copy=copy)
+        assert found.dtype == given.dtype and np.array_equal(found, wanted)
+    assert np.array_equal(given, memory)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

@@ -329,7 +329,9 @@ class NumPy(LikeNumPy):
 
     def strided(self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
         """A view of x, (.., size), whose last axis is taken apart."""
-        if x.flags.c_contiguous and x.dtype.kind in NUMBERS:  # at a tenth of as_strided's time
+        if (
+            x.size and x.flags.c_contiguous and x.dtype.kind in NUMBERS
+        ):  # at a tenth of as_strided's time
             own = x.strides[-1]
             steps = (*x.strides[:-1], *(d * own for d in strides))
             return np.ndarray((*x.shape[:-1], *shape), x.dtype, x, start * own, steps)
