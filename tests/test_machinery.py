@@ -40,7 +40,9 @@ class Worker:
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 200])
 def test_every_test_runs_once_and_groups_stay_together(count):
     generator = random.Random(count)
-    tests = [f"test_{n}[@]" + f"@group {n % 5}" * (n % 3 == 0) for n in range(count)]
+    tests = [
+        f"test_{n // 20}.py::test_{n}[@]" + f"@group {n % 5}" * (n % 3 == 0) for n in range(count)
+    ]
     option = SimpleNamespace(loadscopereorder=True, tx=["2*popen"], numprocesses=2)
     config = SimpleNamespace(option=option, getvalue=lambda name: getattr(option, name))
     scheduler = Schedule(config, Producer("schedule"))
@@ -61,4 +63,9 @@ def test_every_test_runs_once_and_groups_stay_together(count):
         for worker in workers
     ]
     assert groups[0].isdisjoint(groups[1])
+    files = [
+        {tests[place].split("::")[0] for place in worker.tests if "]@" not in tests[place]}
+        for worker in workers
+    ]
+    assert len(files[0] & files[1]) <= 1  # the last
     assert scheduler.tests_finished and not scheduler.has_pending
