@@ -192,10 +192,14 @@ def test_what_goes_wrong_raises_as_in_numpy(code, error):
 
 def linear(color):
     """Red, green and blue as sRGB makes light of them."""
+    levels = [c / 255 for c in channels(color)]
+    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in levels]
+
+
+def channels(color):
     parts = color.lstrip("#")
     parts = "".join(2 * c for c in parts) if len(parts) == 3 else parts
-    levels = [int(parts[k : k + 2], 16) / 255 for k in (0, 2, 4)]
-    return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in levels]
+    return [int(parts[k : k + 2], 16) for k in (0, 2, 4)]
 
 
 def contrast(one, other):
@@ -255,15 +259,23 @@ def test_banks_are_told_apart():
     assert min(ciede2000(lab(a), lab(b)) for a, b in combinations(colors, 2)) >= 12
 
 
+def mixed(one, other, share):
+    """Two colors, share of the first, as color-mix(in srgb) mixes them."""
+    pairs = zip(channels(one), channels(other), strict=True)
+    return "#" + "".join(f"{round(share * a + (1 - share) * b):02x}" for a, b in pairs)
+
+
 def test_texts_are_legible_in_both_themes():
     style = (ROOT / "web" / "style.css").read_text()
     pairs = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", style)
+    share = int(re.search(r"activeLine .*\(in srgb, var\(--accent\) (\d+)%", style)[1]) / 100
     for theme in (1, 2):
         colors = {pair[0]: pair[theme] for pair in pairs}
-        texts = colors.keys() - {"page", "panel", "line", "bad-back"}
+        colors["active"] = mixed(colors["accent"], colors["panel"], share)  # the line of the cursor
+        texts = colors.keys() - {"page", "panel", "active", "line", "bad-back"}
         assert texts > {"text", "quiet", "link", "comment"}
         for name in texts:
-            for behind in ("page", "panel"):
+            for behind in ("page", "panel", "active"):
                 assert contrast(colors[name], colors[behind]) >= 4.5, (
                     f"{name} on {behind}: {colors}"
                 )
