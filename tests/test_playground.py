@@ -205,7 +205,8 @@ def test_the_first_example_has_all_above_the_fold(page):
     assert signature["y"] < 500
     assert editor["y"] + editor["height"] < picture["y"] < 500
     assert picture["x"] < editor["x"] + editor["width"]
-    folded = page.locator("#code .folded")
+    assert "#endif" not in page.locator("#code").inner_text()
+    folded = page.locator("#code .folded").first
     assert re.fullmatch(r"\d+ lines", folded.inner_text())
     folded.click()
     assert "#define LEGO_HOST_DEVICE" in page.locator("#code .cm-content").inner_text()

@@ -86,6 +86,13 @@ function preamble({ doc }, name) {
   return null;
 }
 
+/** What stands below the last function: the other end of the guard. */
+function epilogue({ doc }) {
+  let n = doc.lines;
+  while (n > 1 && /^(#.*)?$/.test(doc.line(n).text)) n--;
+  return doc.lines - n > 3 ? { from: doc.line(n).to, to: doc.line(doc.lines).to } : null;
+}
+
 const folding = codeFolding({
   preparePlaceholder: ({ doc }, { from, to }) => doc.lineAt(to).number - doc.lineAt(from).number,
   placeholderDOM(view, unfold, lines) {
@@ -115,8 +122,8 @@ export function reader(parent) {
       shown = target;
       if (text === view.state.doc.toString()) return;
       write(view, text);
-      const above = preamble(view.state, name);
-      if (above) view.dispatch({ effects: foldEffect.of(above) });
+      const folded = [preamble(view.state, name), epilogue(view.state)].filter(Boolean);
+      view.dispatch({ effects: folded.map((part) => foldEffect.of(part)) });
     },
   };
 }
