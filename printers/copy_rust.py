@@ -197,6 +197,10 @@ class LinesInRust(NestLines):
         self._has_buffer = False
         return found
 
+    def let(self, s: Let, indent: int) -> list[str]:
+        """A name for an integer, which wraps where it may be below 0."""
+        return super().let(replace(s, value=_wrapping(s.value)) if s.wraps else s, indent)
+
     def flag(self, s: Flag, indent: int) -> list[str]:
         """A name for a condition."""
         assert s.condition is not None
@@ -585,6 +589,16 @@ def _literal(T: str, value: int, op: str, at: int) -> str:
     return f"{text}_{T}" if op in ("add", "sub", "mul") and at == 0 else text
 
 
+def _wrapping(node: Node) -> Node:
+    """A sum from which something is subtracted, of operations that wrap."""
+    if node.op not in ("add", "sub"):
+        return node
+    args = tuple(map(_wrapping, node.args))
+    if node.op == "add" and args == node.args:
+        return node
+    return replace(node, op=f"{node.op}.wrapping", args=args)
+
+
 def _without_mod(node: Node) -> Node:
     """Without comparisons of a remainder and 0, for which clippy wants is_multiple_of(), of Rust 1.87."""
     if not node.args:
@@ -618,7 +632,7 @@ class CopiesInRust(CopyTexts):
     own = ("own", "boxes")
     lines_of = LinesInRust
     index_type = USIZE
-    abilities = Abilities(streams=False, pairs=False, fetches=False, calls=True)
+    abilities = Abilities(streams=False, pairs=False, fetches=False, calls=True, signed=False)
     has_slices = has_parts = True
 
     def __init__(self, printer: Any, program: Any):

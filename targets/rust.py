@@ -156,6 +156,8 @@ class RustTarget(NativeTarget):
         command = [self.path(), "--edition", self.edition, *self.flags]
         self.execute([*command, "--crate-type=cdylib", "-o", str(library), "units.rs"], cwd=folder)
 
+    copy_checks = ("-ftrapv",)  # as debug builds have
+
     def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
         """The library of a copy, and its functions' declarations."""
         from lego_emit.targets.copies import DECLARATIONS, rust

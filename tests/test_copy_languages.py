@@ -37,6 +37,9 @@ COPIES = {
     "curve": (Row(8, 8), catalogue["hilbert.2D"](8, 8), {"element": 8}),
     "bytes_of": (Row(M, N), Col(M, N), {"element": 1}),
     "shared": (Row(64, 1024), Col(64, 1024), {}),
+    "bottom_up": (Strided((M, N), (-N, 1), offset=N * (M - 1)), Col(M, N), {}),
+    "mirrored": (Strided((M, N), (N, -1), offset=N - 1), catalogue["tenstorrent.TILE"](M, N), {"element": 2}),
+    "reversed": (Row(8, 16), Strided((8, 16), (-16, -1), offset=127), {"element": 1}),
     "gaps": (Strided((M, N), (N + 8, 1)), catalogue["cublaslt.COL32_2R_4R4"](M, N), {"element": 1}),
 }  # fmt: skip
 

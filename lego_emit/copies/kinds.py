@@ -100,7 +100,7 @@ def kinds_of(
     groups: dict[Any, list[int]] = {}
     for at, box in enumerate(boxes):
         nest = BoxNest(box, element_bytes, Names(taken), None, abilities)
-        if len({*map(_key, box.digits)}) == len(box.digits):
+        if len({*map(_key, box.digits)}) == len(box.digits) and not nest.falls_unsigned:
             groups.setdefault(_moved_by(nest, [*map(_key, box.digits)]), []).append(at)
     for moved_by, members in groups.items():
         own = [boxes[k] for k in members]

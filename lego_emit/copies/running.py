@@ -252,7 +252,7 @@ def _routine(unit: Any) -> Any:
 def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
     """How a copy is verified: in words, by which flags, and what else library() is told."""
     macro = unit.name.upper()
-    yield "as it stands", (), {}
+    yield "as it stands", getattr(toolchains.toolchain_of(unit.printer), "copy_checks", ()), {}
     if f"{macro}_LARGE" in unit.source:
         yield "every copy a large one", (f"-D{macro}_LARGE=0",), {}
     if "__AVX2__" in unit.source:

@@ -413,6 +413,7 @@ class BoxNest(Tiles):
     def passes(self) -> Passes | None:
         """Two kernels, where no single one moves the box and runs are short."""
         able = self.abilities.kernels and self.abilities.passes and VECTOR % self.bytes == 0
+        able = able and not self.falls_unsigned
         if not able or self.has_long_runs or self.mover.kernel is not None:
             return None
         own = passes_of(self.digits, self.bytes)

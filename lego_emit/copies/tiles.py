@@ -27,7 +27,7 @@ from ..ir.nests import (
     linear,
     names_read,
 )
-from ..ir.nodes import Node, const, var
+from ..ir.nodes import Node, const, made, var
 from .digits import Digit, Size
 from .kernels import MOST_FIELDS, interleaved, of_bits
 from .plan import Box
@@ -89,6 +89,11 @@ def fits(kernel: Kernel, digits: Sequence[Digit]) -> bool:
     """Whether no digit of a known extent is smaller than the block."""
     pairs = zip(digits, kernel.cell, strict=True)
     return all(not isinstance(d.n, int) or d.n >= size for d, size in pairs)
+
+
+def falls(stride: Size) -> bool:
+    """Whether a stride is below 0, as each of its terms is."""
+    return stride < 0 if isinstance(stride, int) else all(c < 0 for c in stride.terms.values())
 
 
 def paired(kernel: Kernel, digits: Sequence[Digit], sides: Sequence[Sequence[Size]]) -> Kernel:
@@ -158,15 +163,15 @@ class Names:
         """A size as a number, a parameter, or a variable that has its value."""
         return self.of(node_of(size), stem)
 
-    def of(self, node: Node, stem: str) -> Node:
-        """A node as a number, a parameter, or a variable that has its value."""
+    def of(self, node: Node, stem: str, wraps: bool = False) -> Node:
+        """A node as a number, a parameter, or a variable that has its value. wraps: whether that may be below 0."""
         if not node.args:
             return node
         if self._outer is not None and self._own.isdisjoint(n.value for n in node.walk()):
-            return self._outer.of(node, stem)
+            return self._outer.of(node, stem, wraps)
         if node not in self._known:
             name = self.fresh(stem)
-            self.lets.append(Let(name, node))
+            self.lets.append(Let(name, node, wraps))
             self._values[name] = node
             self._known[node] = var(name)
         return self._known[node]
@@ -210,14 +215,29 @@ class Tiles:
         self.digits, self.bytes, self.names = box.digits, element_bytes, names
         self.total = total  # bytes of the copy, where other bodies are wanted than the direct one
         self.n = [names.named(d.n, "n") for d in box.digits]
-        self.a = [names.named(d.a, "a") for d in box.digits]
-        self.b = [names.named(d.b, "b") for d in box.digits]
+        self.a = [self._stride(d.a, "a") for d in box.digits]
+        self.b = [self._stride(d.b, "b") for d in box.digits]
         stems = ("base", "base") if node_of(box.a) == node_of(box.b) else ("from", "to")
-        self.start = names.named(box.a, stems[0]), names.named(box.b, stems[1])
+        wraps = not abilities.signed and any(map(names.may_be_zero, self.n))
+        of, to = (
+            names.of(node_of(s), t, wraps) for s, t in zip((box.a, box.b), stems, strict=True)
+        )
+        self.start = of, to
         self.outer = [names.fresh(f"t{k}") for k in range(len(box.digits))]
         self.inner = [names.fresh(f"i{k}") for k in range(len(box.digits))]
         self.ends = [names.fresh(f"end{k}") for k in range(len(box.digits))]
         self.kinds: list[str] = []
+
+    def _stride(self, size: Size, stem: str) -> Node:
+        """A stride by its name, that of how far it falls in a language without integers below 0."""
+        if self.abilities.signed or isinstance(size, int) or not falls(size):
+            return self.names.named(size, stem)
+        return made("neg", self.names.named(-size, stem))
+
+    @cached_property
+    def falls_unsigned(self) -> bool:
+        """Whether a stride is below 0 in a language without such integers, whose kernels begin at their first place."""
+        return not self.abilities.signed and any(falls(s) for d in self.digits for s in (d.a, d.b))
 
     # -- movers ------------------------------------------------------------------------------------
 
@@ -247,7 +267,7 @@ class Tiles:
     @cached_property
     def mover(self) -> Mover:
         """The run, or a kernel where runs are short and there is one."""
-        if self.has_long_runs or not self.abilities.kernels:
+        if self.has_long_runs or not self.abilities.kernels or self.falls_unsigned:
             return self.plain
         kernel = self._kernel()
         if kernel is None:

@@ -50,7 +50,8 @@ class Abilities(NamedTuple):
     a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; packs: memories are arrays of one
     type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
     hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
-    kernel from a buffer that another one fills; calls: functions that move boxes of one kind."""
+    kernel from a buffer that another one fills; calls: functions that move boxes of one kind; signed: integers below 0,
+    as strides that fall are."""
 
     kernels: bool = True
     streams: bool = True
@@ -63,6 +64,7 @@ class Abilities(NamedTuple):
     fetches: bool = True
     passes: bool = True
     calls: bool = False
+    signed: bool = True
 
 
 class Exchange(NamedTuple):
@@ -157,10 +159,11 @@ class Ref:
 
 @dataclass(frozen=True)
 class Let:
-    """An integer with a name."""
+    """An integer with a name. wraps: whether it may be below 0, where it is not used."""
 
     name: str
     value: Node
+    wraps: bool = False
 
 
 @dataclass(frozen=True)
@@ -468,13 +471,18 @@ def helpers(body: Body) -> list[Helper]:
 
 
 def linear(start: Node, terms: Sequence[tuple[Node, str]]) -> Node:
-    """start plus each stride times a variable."""
+    """start plus each stride times a variable, or minus where a stride falls."""
     found = start
     for stride, name in terms:
         if stride == const(0):
             continue
-        term = var(name) if stride == const(1) else made("mul", stride, var(name))
-        found = term if found == const(0) else made("add", found, term)
+        op, far = "add", stride
+        if found != const(0) and (
+            stride.op == "neg" or (stride.op == "const" and stride.value < 0)
+        ):
+            op, far = "sub", stride.args[0] if stride.args else const(-stride.value)
+        term = var(name) if far == const(1) else made("mul", far, var(name))
+        found = term if found == const(0) else made(op, found, term)
     return found
 
 
