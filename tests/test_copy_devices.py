@@ -10,7 +10,7 @@ from marks import rest_deep, rest_slow
 from test_copies import MEMORIES, SIZES, changed
 from test_copy_languages import COPIES, made
 
-from lego_emit import Col, RegP, Row, catalogue, copy, symbols
+from lego_emit import Col, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space
@@ -56,6 +56,14 @@ def threads(pair, size):
     plan = plan_of(index_space(A, B), size)
     body, _, blocks = grid_of(plan)
     return plan, body, blocks
+
+
+@pytest.mark.parametrize(("target", "size"), [("wgsl", 1), ("glsl", 2), ("cuda", 12)])
+def test_sizes_are_in_the_users_symbols(target, size):
+    """Known multiples are products of other ones inside."""
+    rows = RegP([M // 2, 2, 4, 16], [0, 1, 3, 2])
+    pair = Strided((M, 64), (0, 1)), GroupBy([M, 64]).OrderBy(rows)
+    assert copied(pair, target, element=size, assume=["M % 2 == 0"]).checks
 
 
 @pytest.mark.parametrize("size", SIZES)

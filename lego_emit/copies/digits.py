@@ -110,17 +110,20 @@ class IndexSpace:
 
 
 class Sizes:
-    """Arithmetic of sizes: numbers stay numbers, and what is known of symbols is used."""
+    """Arithmetic of sizes: numbers stay numbers, and what is known of symbols is used. own: whether results have the
+    user's symbols alone, and none that stand for whole quotients."""
 
-    def __init__(self, known: Analyzer):
-        self.known = known
+    def __init__(self, known: Analyzer, own: bool = False):
+        self.known, self.own = known, own
 
     def of(self, value: Any) -> Size:
         """A size as a number, where it is one."""
         if isinstance(value, int):
             return value
         e = self.known.rebuilt(Expr.of(value))
-        return e if e.constant is None else e.constant
+        if e.constant is not None:
+            return e.constant
+        return self.known.unsubstitute(e) if self.own else e
 
     def times(self, a: Size, b: Size) -> Size:
         """The product of two sizes."""

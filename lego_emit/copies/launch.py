@@ -40,7 +40,7 @@ def grid_of(
     """What threads do for a plan, what its boxes are moved by, in words, and how many blocks of threads a launch
     has. taken: names that it has not."""
     names = Scopes([*plan.space.sizes, *taken, TILE])
-    sizes = Sizes(plan.space.known)
+    sizes = Sizes(plan.space.known, own=True)
     word = word_of(plan.element_bytes)
     statements: list[Statement] = []
     kinds: list[str] = []
