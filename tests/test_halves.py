@@ -138,6 +138,9 @@ def test_operators_are_those_of_arrays(seed):
         (HILBERT, False),
         (catalogue["hilbert.3D"](4, 4, 4), False),
         (Swizzled(Swizzle(2, 0, 3), Strided((8, 8), (8, 1))), False),
+        (Swizzled(Swizzle(1, 1, 2), Strided((8, 16), (16, 1))), False),  # along its rows
+        (Swizzled(Swizzle(1, 1, 2), Strided((8, 2), (2, 1))), False),
+        (Swizzled(Swizzle(1, 3, 2), Strided((4, 4), (4, 1))), True),  # beyond all places
         (Col(4, 6), True),
         (Padded([5, 7], Row(8, 8)), True),
         (GroupBy([4, 6]).OrderBy(RegP([2, 2, 6], [2, 0, 1])), True),

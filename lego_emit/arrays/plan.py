@@ -7,7 +7,7 @@ that share one, or in chunks whose places are computed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import combinations, islice, pairwise
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from ..algebra import reference
 from ..algebra.block import Block
 from ..algebra.digits import unravel
+from ..algebra.strided import Swizzled
 from ..errors import LayoutError, LegoError, short_repr
 from ..numeric import is_array
 from ..packages import numpy as np
@@ -339,23 +340,32 @@ def _boxes(source: Block, destination: Block) -> tuple[Box, ...] | None:
 
 
 def _may_have_digits(layout: Block) -> bool:
-    """Whether positions may be sums of the indices' digits: False where indices of two axes are together at a place that
-    is not the sum of theirs, as in a curve. To ask so is quick; digits are read off a trace."""
+    """Whether positions may be sums of the indices' digits: False where two indices are together at a place that is not
+    the sum of theirs, those of two axes, as in a curve, or bits of one axis, as in a swizzle of powers of two. To ask so
+    is quick; digits are read off a trace."""
     if layout.masks or layout.tags:
         return True
     axes = range(len(layout.dims))
 
-    def place(given: dict[int, int]) -> int:
+    def place(given: Mapping[int, int]) -> int:
         return layout.apply(*(given.get(k, 0) for k in axes))
+
+    def pairs() -> Iterator[tuple[dict[int, int], dict[int, int], dict[int, int]]]:
+        for k, m in islice(combinations(axes, 2), MOST_PAIRS):
+            last, end = layout.dims[k] - 1, layout.dims[m] - 1
+            for i, j in (
+                (last, end),
+                ((last + 1) // 2, (end + 1) // 2),
+                (min(last, 1), min(end, 1)),
+            ):
+                yield {k: i}, {m: j}, {k: i, m: j}
+        if isinstance(layout, Swizzled) and all(n & n - 1 == 0 for n in layout.sizes()):
+            for k in axes:
+                bits = (1 << b for b in range((layout.dims[k] - 1).bit_length()))
+                yield from (({k: i}, {k: j}, {k: i + j}) for i, j in combinations(bits, 2))
 
     try:
         start = place({})
-        for pair in islice(combinations(axes, 2), MOST_PAIRS):
-            n, m = (layout.dims[k] - 1 for k in pair)
-            for i, j in ((n, m), ((n + 1) // 2, (m + 1) // 2), (min(n, 1), min(m, 1))):
-                one, other = {pair[0]: i}, {pair[1]: j}
-                if place(one | other) + start != place(one) + place(other):
-                    return False
+        return all(place(x) + place(y) == place(both) + start for x, y, both in pairs())
     except LegoError:
-        pass
-    return True
+        return True
