@@ -30,5 +30,5 @@ class NumpyKernels(PythonKernels):
     aliases = {"np": "numpy"}
     package = "numpy"
     narrow = 0, 2**7 - 1
-    wide = "np.int64({})"
+    wide = "np.asarray({}, np.int64)"
     pure = ("arange", "minimum", "maximum", "where", "abs")

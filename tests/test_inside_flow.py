@@ -446,3 +446,27 @@ def test_arrays_beside_an_axis(index, value, tmp_path):
             jit(space["kernel"], target="numpy")
     else:
         assert jit(space["kernel"], target="numpy")(1, 2).tolist() == value
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_module_may_warn_of_a_name(tmp_path):
+    """As NumPy does of np.str, which nobody asks for here but to see whether it is a layout."""
+    path = tmp_path / "own.py"
+    path.write_text(
+        "import numpy as np\ndef kernel(i):\n    return np.str if i > 9 else Row(4, 6)[i, 0]\n"
+    )
+    space = {"__name__": "own", "Row": Row}
+    exec(compile(path.read_text(), str(path), "exec"), space)
+    assert jit(space["kernel"], target="python")(2) == 12
+
+
+def test_wide_indices_are_not_copied():
+    np = pytest.importorskip("numpy")
+
+    def kernel(i):
+        return Row(300, 300)[i, 0]
+
+    globals()["np"] = np
+    found = jit(kernel, target="numpy")
+    assert "np.asarray(i, np.int64)" in found.lego.source and "np.int64(" not in found.lego.source
+    assert found(np.array([1, 2], np.int8)).tolist() == [300, 600] and found(3) == 900

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from lego_emit import Col, GenP, GroupBy, Lookup, Row, TileBy, catalogue, jit, symbols
+from lego_emit.errors import KernelError
 from lego_emit.inside import kept
 from lego_emit.kernels.names import Names
 
@@ -202,6 +203,21 @@ def test_a_file_that_is_broken_is_made_again(lowered, tmp_path):
     lowered.clear()
     of_layout(Col(4, 6))
     assert lowered == [] and good == {file: file.read_bytes() for file in files}
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs")
+def test_a_fifo_is_not_waited_for(lowered, tmp_path):
+    first = of_layout(Col(4, 6))
+    for file in tmp_path.rglob("lowered/*"):
+        file.unlink()
+        os.mkfifo(file)
+    lowered.clear()
+    assert of_layout(Col(4, 6)).lego == first.lego and lowered
+    (text,) = tmp_path.rglob("*.py")
+    text.unlink()
+    os.mkfifo(text)
+    with pytest.raises(KernelError, match="is no file"):
+        of_layout(Col(4, 6))
 
 
 def test_another_version_has_its_own(lowered, monkeypatch):

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from ..algebra.block import Block
 from ..arith.expr import Cond, Expr
 from ..errors import LegoError
-from ..files import write_if_changed
+from ..files import is_stream, write_if_changed
 from ..formats.entry import catalogue
 from ..table_lookup import Entries
 from .made import cache_folder
@@ -42,7 +42,7 @@ def kept(
     each time. lasts: whether what was made follows from the parts alone, and is kept."""
     try:
         path = cache_folder() / "lowered" / _key(parts())
-        if not _is_ours(path.parent):
+        if not _is_ours(path.parent) or is_stream(path):  # of which a read would wait
             return make()
     except (Unknown, OSError):
         return make()

@@ -10,7 +10,8 @@ import types
 from pathlib import Path
 from typing import Any
 
-from ..files import write_if_changed
+from ..errors import KernelError
+from ..files import is_stream, write_if_changed
 from .source import Source
 
 FUTURE = 0x1FFE000  # the bits of co_flags that `from __future__ import` sets
@@ -73,6 +74,10 @@ def _file(source: Source, content: str, more: str = "") -> Path:
     name = f"{Path(source.file).stem.strip('<>') or 'kernel'}.py"
     path = cache_folder() / key / name
     path.parent.mkdir(parents=True, exist_ok=True)
+    if is_stream(path):
+        raise KernelError(
+            f"{path} is no file, and the text of a kernel is to stand there: remove it"
+        )
     write_if_changed(path, content)
     return path
 

@@ -6,6 +6,7 @@ import ast
 import builtins
 import inspect
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -210,7 +211,11 @@ def _content(cell: Any) -> Any:
 def _attribute(found: Any, name: str) -> Any:
     """An attribute that no code computes; that of a module by any way."""
     if isinstance(found, types.ModuleType):
-        return getattr(found, name, MISSING)
+        if name in vars(found):
+            return vars(found)[name]
+        with warnings.catch_warnings():  # a module may warn of a name, as NumPy does of np.str
+            warnings.simplefilter("ignore")
+            return getattr(found, name, MISSING)
     made = inspect.getattr_static(found, name, MISSING)
     if isinstance(made, staticmethod | classmethod):
         return made.__func__
