@@ -296,6 +296,9 @@ def test_an_index_of_a_position_that_may_be_none_is_asked_whether_it_is_in_bound
         "p = Z.inv(t)\n    return Z.in_bounds(p[0], p[1])",
         "(i, j) = k = Z.inv(t)\n    return Z.in_bounds(i, j)",
         "i: int = Z.inv(t)[0]\n    return Z.in_bounds(i, 0)",
+        "i = (j := Z.inv(t)[1]) - j\n    return Z.in_bounds(i, j)",
+        "if (p := Z.inv(t)) is None: return\n    return Z.in_bounds(p[1] - p[1], p[1])",
+        "while (j := Z.inv(t)[1]) is not None: return Z.in_bounds(0, j)",
         "L = Z if flag else S\n    i, j = L.inv(t)\n    return L.in_bounds(i, j)",
         "L = Z if flag else S\n    [i, j] = L.inv(t)\n    return S.in_bounds(i, j)",
     ],
@@ -399,6 +402,7 @@ ERRORS = {
     "a table that the kernel has not": ("return Lookup([6], 'order')[i]", "reads the table order, which is no name", 12),
     "an index of a position that has changed": ("j, k = GLOBAL.inv(i)\n    i += 1\n    return GLOBAL.in_bounds(j, k)", "and i is assigned again", 12),
     "an index of one of two layouts": ("L = GLOBAL if M else Row(9, 9)\n    j, k = L.inv(i)\n    return L.in_bounds(j, k)", "M says of which layout", 12),
+    "an index of a position under a condition": ("if M > 3 and (j := GLOBAL.inv(i)[0]) > 1: pass\n    return GLOBAL.in_bounds(j, 0)", "taken under a condition", 12),
     "an index of a position within in_bounds": ("return GLOBAL.in_bounds(GLOBAL.inv(i)[0], 0)", "within in_bounds: give it a name before", 12),
     "a layout as a default": ("return (lambda x=GLOBAL: x)()", "a layout within a function that runs later", 13),
 }  # fmt: skip

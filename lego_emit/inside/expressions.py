@@ -146,11 +146,46 @@ class Expressions(Layouts):
         if (base := _base_of(node)) is not None:
             self._check_helper(base)
         if isinstance(node, ast.NamedExpr):
+            taken = self._taken(node.value)
             self._expression(node.value)
             self._rebound(node.target.id, node)
+            self._know_positions(node.target, taken)
+            if self._may_be_skipped(node):
+                for held in _positions(taken):
+                    held.lost = (
+                        "its index is taken under a condition: take it in a statement before"
+                    )
             return
         for child in ast.iter_child_nodes(node):
             self._expression(child)
+
+    def _may_be_skipped(self, node: ast.AST) -> bool:
+        """Whether an expression is a part of another that may be done without it."""
+        while isinstance(above := self._parents.get(node), ast.expr | ast.comprehension):
+            match above:
+                case ast.BoolOp(values=[first, *_]) | ast.IfExp(test=first):
+                    skipped = node is not first
+                case ast.Compare(left=left, comparators=[first, *_]):
+                    skipped = node not in (left, first)
+                case _:
+                    skipped = isinstance(above, (ast.comprehension, ast.Lambda, *COMPREHENSIONS))
+            if skipped:
+                return True
+            node = above
+        return False
+
+    def _taken(self, value: ast.expr) -> Any:
+        """What an expression is, if the index of a position may be in it."""
+        takes = any(isinstance(one, ast.Attribute) and one.attr == "inv" for one in ast.walk(value))
+        return self._index(value) if takes else None
+
+    def _know_positions(self, target: ast.expr, taken: Any) -> None:
+        """Names are an index of positions, of which in_bounds asks whether they are any."""
+        if isinstance(target, ast.Tuple | ast.List):
+            for part in target.elts:
+                self._know_positions(part, taken)
+        elif isinstance(target, ast.Name) and target.id in self.kernel.names:
+            self.kernel.names[target.id].positions = _positions(taken)
 
     def _check_helper(self, node: ast.expr, name: str | None = None) -> None:
         """Raises KernelError where a call's result is used as a layout, and its function does not say that it is
@@ -558,3 +593,18 @@ def _base_of(node: ast.AST) -> ast.expr | None:
         case ast.Attribute(value=base, attr="inv" | "in_bounds" | "apply"):
             return base
     return None
+
+
+def _positions(found: Any) -> dict[Any, None]:
+    """The positions that values are of the index of. Of two layouts that have not as many, which is asked is not
+    known where in_bounds stands."""
+    if isinstance(found, Chosen):
+        yes, no = _positions(found.yes), _positions(found.no)
+        counts = [{repr(held.layout.physical_size) for held in side} for side in (yes, no)]
+        if counts[0] == counts[1]:
+            return yes
+        for held in (*yes, *no):
+            held.lost = f"{found.test} says of which layout: take the index, and ask, in the branches of an if"
+        return yes | no
+    parts = found if isinstance(found, Several) else [found] if isinstance(found, Value) else []
+    return dict.fromkeys(held for part in parts for held in part.positions)

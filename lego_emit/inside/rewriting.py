@@ -13,9 +13,8 @@ from ..arith.expr import Cond, Expr, symbols
 from ..emit.kernel_language import KernelLanguage
 from ..kernels.names import fresh
 from ..kernels.spelling import NoExpression
-from ..kernels.values import Several, Value
+from ..kernels.values import Several
 from .descriptors import Descriptors
-from .expressions import Chosen
 from .flow import (
     Either,
     Known,
@@ -165,9 +164,7 @@ class Rewriter(Descriptors):
                 self._expression(iterable)
                 self._loop(node, [target], body, orelse, self._counted(node, target, iterable))
             case ast.While(test=test, body=body, orelse=orelse):
-                self._forget([node])
-                self._expression(test)
-                self._loop(node, [], body, orelse)
+                self._loop(node, [], body, orelse, test=test)
             case ast.If():
                 self._if(node)
             case ast.With(items=items, body=body):
@@ -230,7 +227,7 @@ class Rewriter(Descriptors):
                 self._written(node, names, found)
                 return
             self._before.clear()
-        taken = self._index(value) if _takes_index(value) else None
+        taken = self._taken(value)
         self._expression(value)
         if isinstance(target, ast.Name):
             self._check_helper(value, target.id)
@@ -239,14 +236,6 @@ class Rewriter(Descriptors):
             self._know_positions(target, taken)
         if len(targets) == 1 and isinstance(target, ast.Name):
             self._learn(target.id, value)
-
-    def _know_positions(self, target: ast.expr, taken: Any) -> None:
-        """Names are an index of positions, of which in_bounds asks whether they are any."""
-        if isinstance(target, ast.Tuple | ast.List):
-            for part in target.elts:
-                self._know_positions(part, taken)
-        elif isinstance(target, ast.Name) and target.id in self.kernel.names:
-            self.kernel.names[target.id].positions = _positions(taken)
 
     def _made(self, node: ast.stmt, made: list[tuple[str, Block | Either]]) -> None:
         """Names that are layouts from now on."""
@@ -369,9 +358,13 @@ class Rewriter(Descriptors):
         body: list[ast.stmt],
         orelse: list[ast.stmt],
         known: Sequence[Cond] = (),
+        test: ast.expr | None = None,
     ) -> None:
-        """A loop: what it assigns is unknown when a round begins, and behind it. known: what holds in a round."""
+        """A loop: what it assigns is unknown when a round begins, and behind it. known: what holds in a round; test: what
+        is computed first."""
         self._forget([node])
+        if test is not None:
+            self._expression(test)
         for target in targets:
             self._target(target)
             if known and isinstance(target, ast.Name):
@@ -501,7 +494,7 @@ class Rewriter(Descriptors):
             second = self.descriptors
             self.descriptors = {n: d for n, d in first.items() if second.get(n) is d}
             self.layouts = joined(one, other, self._test(node.test), self.source.line(node))
-        for name in sorted({*assigned(node)}):
+        for name in sorted({name for one in (*node.body, *node.orelse) for name in assigned(one)}):
             if not any_of(self.layouts.get(name)):
                 self._declare(name, node)  # what is known of it held in a branch
 
@@ -574,23 +567,3 @@ class Rewriter(Descriptors):
             self._replace(node, self.source.filled(node, "; ".join(texts)))
         else:
             self._vanish(node)
-
-
-def _takes_index(node: ast.expr) -> bool:
-    """Whether the index of a position may be in an expression."""
-    return any(isinstance(one, ast.Attribute) and one.attr == "inv" for one in ast.walk(node))
-
-
-def _positions(found: Any) -> dict[Any, None]:
-    """The positions that values are of the index of. Of two layouts that have not as many, which is asked is not
-    known where in_bounds stands."""
-    if isinstance(found, Chosen):
-        yes, no = _positions(found.yes), _positions(found.no)
-        counts = [{repr(held.layout.physical_size) for held in side} for side in (yes, no)]
-        if counts[0] == counts[1]:
-            return yes
-        for held in (*yes, *no):
-            held.lost = f"{found.test} says of which layout: take the index, and ask, in the branches of an if"
-        return yes | no
-    parts = found if isinstance(found, Several) else [found] if isinstance(found, Value) else []
-    return dict.fromkeys(held for part in parts for held in part.positions)
