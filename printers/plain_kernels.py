@@ -28,6 +28,7 @@ class NumpyKernels(PythonKernels):
 
     name = target = "numpy"
     aliases = {"np": "numpy"}
+    imports = True
     package = "numpy"
     narrow = 0, 2**7 - 1
     wide = "np.asarray({}, np.int64)"

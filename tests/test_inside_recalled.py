@@ -174,8 +174,16 @@ def test_aliases_are_part_of_it(count, kernel):
         assert f"{name}.arange(6)" in made.lego.source
         assert made(1).tolist() == [1 + 4 * j for j in range(6)]
     assert count() == 3
-    with pytest.raises(KernelError, match="needs numpy"):
-        kernel(text, {"L": COL, "np": math}, "numpy")
+
+
+def test_a_module_is_imported_under_a_name_of_its_own(count, kernel):
+    text = "def kernel(p):\n    return L[p, :], L[p, :]\n"
+    for names, own in (({}, "_numpy"), ({"np": math}, "_numpy"), ({"_numpy": 3}, "_numpy_2")) * 2:
+        made = kernel(text, {"L": COL, **names}, "numpy")
+        assert made.lego.helpers == f"import numpy as {own}\n"
+        assert f"{own}.arange(6)" in made.lego.source
+        assert made(1)[1].tolist() == [1 + 4 * j for j in range(6)]
+    assert count() == 2
 
 
 @pytest.mark.parametrize(

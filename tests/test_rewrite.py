@@ -72,6 +72,35 @@ def test_what_was_made_runs_without_lego_emit(file, tmp_path):
             assert text.splitlines()[k] == line
 
 
+def test_a_module_that_a_kernel_needs_is_imported(file, tmp_path):
+    text = """import lego_emit
+from lego_emit import Row
+
+
+@lego_emit.jit(target="numpy")
+def row(i):
+    return Row(4, 600)[i, :4]
+
+
+@lego_emit.jit(target="numpy")
+def first(i):
+    return Row(4, 600)[i, 0]
+
+
+FOUND = row(2).tolist(), first(2)
+"""
+    file.write_text(text)
+    found = ran(file)
+    assert found.exit_code == 0, found.output
+    assert found.output.count("import numpy as _numpy\n") == 1
+    space = {}
+    exec(found.output, space)
+    assert space["FOUND"] == ([1200, 1201, 1202, 1203], 1200)
+    file.write_text(text + "_numpy = 3\n")
+    found = ran(file)
+    assert found.exit_code == 2 and "import numpy as _numpy is what a kernel needs" in found.output
+
+
 def test_functions_beside_a_kernel_are_at_the_end(file, tmp_path):
     text = TEXT.replace(
         "ROWS = Row(*symbols", "from lego_emit import catalogue\nROWS = Row(*symbols"

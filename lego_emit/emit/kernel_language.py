@@ -23,6 +23,7 @@ class KernelLanguage:
     of which a launch has one for each position. package: of the language's own functions;
     pure: those that may be called again, or not at all. calls_by_value: whether no call changes what it is given.
     functions: whether kernels call functions beside them, as generate() prints them for the target.
+    imports: whether a module that printed text names is imported beside a kernel whose file does not.
     masked: the functions that use their first argument, a pointer, only where a mask holds, and the mask's place among
     the arguments; `mask` is its name.
     narrow: the least and the greatest number that any type of an index computes as it is; beyond, an index of unknown
@@ -43,6 +44,7 @@ class KernelLanguage:
     programs: tuple[str, ...] = ()
     calls_by_value = False
     functions = True
+    imports = False
     masked: Mapping[str, int] = {}
     narrow: tuple[int, int] | None = None
     wide = ""

@@ -148,11 +148,21 @@ def _functions(file: Path, tree: ast.Module, helpers: list[str]) -> Iterator[str
     """The texts of modules without their first lines. Raises KernelError where a name of theirs is another's, too."""
     own = {*assigned(tree)}
     for text in helpers:
-        nodes = ast.parse(text).body[1:]  # behind the docstring
+        nodes = ast.parse(text).body
+        if isinstance(nodes[0], ast.Expr):
+            nodes = nodes[1:]  # behind the docstring
         for node in nodes:
             if isinstance(node, ast.FunctionDef) and node.name in own:
                 raise KernelError(
                     f"{file}: {node.name} is a function that a kernel calls, and another one here: rename that"
+                )
+            if (
+                isinstance(node, ast.Import)
+                and text.startswith("import ")
+                and own & {*assigned(node)}
+            ):
+                raise KernelError(
+                    f"{file}: {ast.unparse(node)} is what a kernel needs, and another name here: rename that"
                 )
         own |= {
             n.name for n in nodes if isinstance(n, ast.FunctionDef) and not n.name.startswith("_")

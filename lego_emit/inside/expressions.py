@@ -580,6 +580,14 @@ class Expressions(Layouts):
                 and value.__name__ == head
             ):
                 return f"{one}.{tail}" if tail else one
+        if self.language.imports:
+            begin = f"import {module} as "
+            for one, text in self.helpers.items():
+                if text.startswith(begin):
+                    return one
+            one = fresh(f"_{head}", self.own | {*around, *self.kernel.types, *self.helpers})
+            self.helpers[one] = f"{begin}{one}\n"
+            return one
         raise self.source.error(
             node, f"the index expression needs {module}: import it in the kernel's file, as {name}"
         )

@@ -63,7 +63,8 @@ def _parts(rewriter: Rewriter, options: Any) -> Any:
         if isinstance(value, types.ModuleType) and value.__name__ in modules
     ]
     stem = f"{source.node.name.strip('_')}_"  # of functions beside the kernel
-    taken = sorted(name for name in space if name.startswith(stem))
+    stems = stem, *(f"_{module}" for module in modules)
+    taken = sorted(name for name in space if name.startswith(stems))
     same = [outer.named(name) is getattr(builtins, name) for name in ("min", "max")]
     around = [
         (path, _described(outer.value(node), language.package))
