@@ -319,6 +319,27 @@ def kernel(t, flag):
         assert [kernel(t, flag) for flag in (False, True)] == [0 <= t < 64] * 2
 
 
+def test_behind_its_last_position_a_grouped_order_divides_by_zero():
+    """As docs/inside.md says."""
+
+    @jit(target="python")
+    def tile(p, M, N):
+        L = catalogue["triton.grouped"](M, N, 8)
+        i, j = L.inv(p)
+        return i, j
+
+    @jit(target="python")
+    def clamped(p, M, N):
+        L = catalogue["triton.grouped"](M, N, 8)
+        q = min(p, L.size - 1)
+        i, j = L.inv(q)
+        return (i, j) if p < L.size else None
+
+    assert tile(31, 8, 4) == clamped(31, 8, 4) == (7, 3) and clamped(32, 8, 4) is None
+    with pytest.raises(ZeroDivisionError):
+        tile(32, 8, 4)
+
+
 def test_the_tag_of_a_choice_is_asked_at_a_launch():
     """Of any other tag the last layout would be taken."""
 
