@@ -132,7 +132,7 @@ def test_triton_s_autotune_and_lines(triton):
     found = run(HERE / "triton_cases.py")
     assert found == [
         "tuned_below [True, True]", "autotuner True True", "tuned_above [True, True]", "autotuner True True",
-        "asked True n % double == 0, and n = 36, double = 8", "along True", "line True",
+        "asked True n % double == 0, and n = 36, double = 8", "along True", "narrow True", "line True",
     ]  # fmt: skip
 
 

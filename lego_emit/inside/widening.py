@@ -10,6 +10,8 @@ from dataclasses import replace
 from ..ir.nodes import Node
 
 CONVERTING = ("to", "astype", "cast")
+WIDE = ("int32", "int64")  # types that compute an index as it is
+NARROW = ("int8", "int16", *(f"uint{bits}" for bits in (8, 16, 32, 64)))
 
 
 def widened(
@@ -59,15 +61,20 @@ def loaded(function: ast.AST, loads: Sequence[str]) -> set[str]:
 
 
 def _loads(node: ast.AST, known: set[str], loads: Sequence[str]) -> bool:
-    """Whether a value is computed of what is loaded, in its type."""
+    """Whether a value is computed of what is loaded or has a narrow type, in this type."""
     match node:
         case ast.Name(id=name):
             return name in known
-        case ast.Compare() | ast.Attribute():
+        case ast.Attribute(attr=name):
+            return name in NARROW
+        case ast.Compare():
             return False
-        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)):
-            if name in CONVERTING or name in loads:
-                return name in loads
+        case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name), args=args, keywords=named):
+            if name in loads:
+                return True
+            if name in CONVERTING:
+                types = (ast.unparse(one) for one in (*args, *(k.value for k in named)))
+                return all(text.rpartition(".")[2] not in WIDE for text in types)
     return any(_loads(child, known, loads) for child in ast.iter_child_nodes(node))
 
 

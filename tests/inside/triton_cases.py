@@ -68,6 +68,30 @@ def wrong(x, y, M, N: tl.constexpr):
     tl.store(y + L[p, :], tl.load(x + L[p, :]) + "text")  # wrong
 
 
+@lego_emit.jit
+@triton.jit
+def narrow(x, out, M, N, B: tl.constexpr):
+    L = Row(M, N)
+    r = tl.load(x + tl.arange(0, B))
+    s, t = r + 1, r.to(tl.uint8)
+    u = tl.arange(0, B).to(tl.int8) + tl.full((B,), 1, tl.uint8)
+    tl.store(out + tl.arange(0, B), L[s, N - 1 - s])
+    tl.store(out + B + tl.arange(0, B), Row(300, 5)[t, 3])
+    tl.store(out + 2 * B + tl.arange(0, B), Row(300, 90)[u, 3])
+
+
+def narrow_indices() -> bool:
+    """Whether indices of few bits, also those that the kernel makes itself, have their positions."""
+    for kind in (np.uint8, np.int16, np.int64):
+        x, out = np.array([0, 126, 200, 254], kind), np.zeros(12, np.int32)
+        narrow[(1,)](Tensor(x), Tensor(out), 300, 300, 4)
+        r = x.astype(int)
+        wanted = [300 * (r + 1) + 298 - r, 5 * r + 3, 90 * np.arange(1, 5) + 3]
+        if out.tolist() != np.concatenate(wanted).tolist():
+            return False
+    return True
+
+
 def line_of_error() -> bool:
     """Whether the kernel's own error is placed where it stands in this file."""
     lines = Path(__file__).read_text().splitlines()
@@ -107,6 +131,7 @@ def main() -> None:
     out = np.zeros(TRIANGLE.physical_size, np.int32)
     along[(17,)](Tensor(out), 8)
     print("along", out.tolist() == [CURVE[TRIANGLE.inv(p)] for p in range(TRIANGLE.physical_size)])
+    print("narrow", narrow_indices())
     print("line", line_of_error())
 
 
