@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from math import inf
 from typing import TypeAlias
 
@@ -161,10 +161,7 @@ def _is_0(node: Node) -> Node:
     return Node("eq", node.args if number else (node, const(0)))
 
 
-def _either(a: Node, b: Node) -> Node:
-    return Node("lor", (a, b))
-
-
+@lru_cache(maxsize=1024)  # a comparison sorts the factors of every product
 def _key(node: Node) -> tuple[bool, str]:
     return node.op != "var", says(node)
 
@@ -184,7 +181,7 @@ def _product(p: Poly, q: Poly) -> Poly:
         for b, d in q.items():
             if len(a) + len(b) > MOST_FACTORS:
                 raise _Unsaid
-            found[tuple(sorted(a + b, key=_key))] += c * d
+            found[tuple(sorted(a + b, key=_key)) if a and b else a + b] += c * d
     return {mono: c for mono, c in found.items() if c}
 
 
@@ -378,6 +375,9 @@ class _Tests:
 
     def _is_never_negative(self, p: Poly) -> bool:
         """Whether that shows when each factor is its least value and what is above that."""
+        for mono, c in p.items():  # what no other makes up for
+            if c < 0 and not any(len(o) > len(mono) and not Counter(mono) - Counter(o) for o in p):
+                return False
         least: Poly = {(): 0}
         for mono, c in p.items():
             part: Poly = {(): c}
@@ -442,7 +442,7 @@ class _Tests:
             if hi is None or least is None or hi > least:
                 fits = Node("le", (first, bound))
                 zeros = map(_is_0, () if strict else dict.fromkeys(maybe_0))
-                self.found.append(reduce(_either, [*zeros, fits]))
+                self.found.append(reduce(lambda a, b: Node("lor", (a, b)), [*zeros, fits]))
             if rest.hi is not None:
                 self._learn(_sum(({mono: c}, 1), ({(): -rest.hi}, 1)))
             if k < len(terms) - 1:
