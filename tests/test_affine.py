@@ -58,6 +58,7 @@ def of(function, **given):
 # -- the golden functions ------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_some_golden_functions_are_maps():
     rows = [*affine_maps.rows(SOME.__contains__)]
     kinds = Counter(row.map.kind for row in rows if row.map is not None)
@@ -123,6 +124,7 @@ def program():
     return module
 
 
+@pytest.mark.slow
 def test_the_figures_of_the_page_are_those_of_the_results(program):
     """Its sums are of the rows, and no form has fewer operations than ours."""
     text = RESULTS.read_text()

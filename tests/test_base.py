@@ -136,6 +136,7 @@ def test_named_indices_count_from_one_and_nothing_else(target):
     dealt_like_scalapack(find)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("target", ["fortran", "c", "python", "rust", "julia", "javascript"])
 def test_what_counts_from_one_is_named_as_the_header_names_it(target):
     def said(subject, base, **more):

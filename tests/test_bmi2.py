@@ -34,6 +34,7 @@ def of(unit):
     return [moves(f) for f in unit.program.functions if not f.is_condition]
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_moves_are_what_functions_compute(name):
     layout, instructions = LAYOUTS[name]

@@ -613,6 +613,7 @@ def test_a_fresh_clone_has_files_of_no_layout():
     assert run("--check").stderr.count("is out of date") == 1
 
 
+@pytest.mark.slow
 def test_diff_shows_a_unified_diff():
     built()
     change()
@@ -631,6 +632,7 @@ def test_clean_removes_only_what_is_ours():
     assert "removed 0 files" in built("--clean").stderr
 
 
+@pytest.mark.slow
 def test_clean_keeps_what_was_edited_and_what_no_manifest_says():
     built()
     Path(MADE[0]).write_text("edited")
@@ -697,6 +699,7 @@ def test_an_edit_that_is_undone_or_made_right():
     built()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_ours_is_kept():
     Path("generated/cpp").mkdir(parents=True)
     Path("generated/cpp/tile.hpp").write_bytes(b"// by hand\xff\n")

@@ -284,6 +284,7 @@ LONG = {
 }
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", rest_slow(some_deep(EMITTED, LONG), 4))
 def test_what_was_emitted_once_is_refuted(name):
     case = replace(corpus.read(corpus.FOLDER / f"{name}.toml"), target="cpp")
@@ -584,6 +585,7 @@ def test_a_coordinate_beside_an_axis():
     assert found == {f: {"proved"}, g: {"proved", "refuted"}}
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_indices_of_sizes_that_divide_a_number(language):
     """What the comment allows of the indices is asked at the sizes that it allows, and at no others."""

@@ -102,6 +102,7 @@ def test_they_stand_before_all_that_is_computed():
     assert "i >= 0" not in tiles("c", index_type="uint32").source
 
 
+@pytest.mark.quick(3)
 @pytest.mark.parametrize("target", HOSTS)
 def test_without_the_option_there_is_nothing(target):
     plain, checked = (generate(TILES, target, name="tile", checks=c).source for c in (False, True))

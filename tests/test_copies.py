@@ -211,6 +211,7 @@ def with_a_wrong_argument(body):
         yield from ((*body[:k], one, *body[k + 1 :]) for one in wrong)
 
 
+@pytest.mark.slow
 def test_a_wrong_argument_of_a_box_in_a_part_is_found():
     made = plan(*symbolic("tinygemm.int4"))
     parts = in_pieces(made, (), Abilities(calls=True))
@@ -231,6 +232,7 @@ def test_a_nest_is_run_over_some_of_each_box(name):
     assert all(any(len(box.pairs(s)[1]) for s in some) for box in made.boxes)
 
 
+@pytest.mark.slow
 def test_a_quotient_of_a_negative_number_is_found():
     """Languages round it differently, and Python as the floor, which may be right here."""
     made, body = planned(*symbolic("tenstorrent.TILE"))
@@ -270,6 +272,7 @@ def test_neighbors_are_moved_at_once_where_positions_are_no_digits():
         assert neighbors(index_space(*pair)) == found
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(
     "name, dims, block, count",
     [("hilbert.2D", (64, 64), (16, 16), 4), ("quda.even_odd", (4, 4, 8, 32), (1, 1, 8, 32), 2)],
@@ -370,6 +373,7 @@ def test_planted_faults_of_nests_are_found(layouts):
             check(made, changed(body, kind, change))
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("turn", [1, -1])
 def test_two_kernels_where_no_one_does_it(turn):
     made, body = planned(*WEIGHTS[::turn], 1)
@@ -387,6 +391,7 @@ def test_two_kernels_where_no_one_does_it(turn):
     planned(*large[::turn], 1)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("turn", [1, -1])
 def test_nests_of_many_digits_are_run_over_few_of_them_at_a_time(turn, monkeypatch):
     """Of a Morton order each bit is a digit; all of 2048 x 2048 took minutes."""
@@ -517,6 +522,7 @@ def test_bytes_are_what_the_index_type_holds():
             assert n < 1 or bool(fits(m, n)) == (24 * m * n < 2**63), (m, n)
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize("name", rest_slow(ROUTINES, 4))
 def test_a_routine_has_at_most_150_lines(name):
     A, B, options = ROUTINES[name]

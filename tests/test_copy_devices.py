@@ -80,6 +80,7 @@ def test_the_catalogue_to_and_from_rows(name, target, size):
             assert target == "wgsl" and size < 4 and "share words" in str(error)
 
 
+@pytest.mark.slow
 def test_words_of_four_bytes_and_more():
     for size, said in (
         (1, "4 elements a word"),

@@ -240,6 +240,7 @@ def test_languages_without_copies_are_named(target):
         copy(Row(4), Row(4), target)
 
 
+@pytest.mark.slow
 def test_a_prefix_and_a_style_are_those_of_the_routine():
     text = str(copy(Row(M, N), Col(M, N), "rust", name="turned", prefix="own_"))
     assert "pub fn own_turned<T: Copy>" in text and "own_turned_source_bytes" in text

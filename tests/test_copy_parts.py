@@ -195,6 +195,7 @@ def test_numbers_are_cut_into_equal_parts():
     assert "return 64;" in text and "extent" not in text
 
 
+@pytest.mark.quick(2)
 @pytest.mark.parametrize(
     "layouts",
     [
@@ -269,6 +270,7 @@ def test_two_threads_are_timed_beside_memcpy_in_two():
     assert unit.time(sizes={"M": 64, "N": 64}, threads=2).percent > 0
 
 
+@pytest.mark.slow
 def test_a_build_makes_copies_of_threads(tmp_path):
     (tmp_path / "layouts.py").write_text(
         "from lego_emit import Col, Row, symbols\n\nrows, columns = Row(*symbols('M N')), Col(*symbols('M N'))\n"
@@ -330,6 +332,7 @@ def test_threads_of_ones_own_under_sanitizers(checks, large, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_sizes_come_in_the_order_of_the_definition(tmp_path, monkeypatch):
     """As in the functions that generate() makes of it."""
     monkeypatch.chdir(tmp_path)

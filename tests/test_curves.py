@@ -181,6 +181,7 @@ def test_without_signs(name, toolchain_of):
     assert unit.verify(sizes={"n": 8, "m": 4} if m in sizes else {"n": 8})
 
 
+@pytest.mark.slow
 def test_a_range_beyond_32_bits_takes_64():
     unit = generate(
         catalogue["hilbert.2D"](n, n), "cuda", assume=POWER, ranges={"n": (1, 2**20 + 1)}
@@ -253,6 +254,7 @@ def test_verify_and_check(name, toolchain_of):
         unit.verify(sizes=given | {"n": 6})
 
 
+@pytest.mark.slow
 def test_sizes_of_sympy():
     side = sympy.Symbol("n", integer=True, positive=True)
     text = generate(catalogue["hilbert.2D"](side, side), "c", name="hilbert", assume=POWER).source

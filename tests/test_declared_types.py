@@ -275,6 +275,7 @@ def test_layouts_take_and_give_declared_types():
     assert fixed.verify()
 
 
+@pytest.mark.slow
 def test_structs_of_symbols_take_numbers_and_types():
     class Dims(NamedTuple):
         R: int

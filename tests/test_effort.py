@@ -36,6 +36,7 @@ def test_what_is_no_effort_is_refused(effort):
         generate(DIGITS, "cpp", effort=effort)
 
 
+@pytest.mark.slow
 def test_the_command_line_and_the_project_file(tmp_path):
     Path(tmp_path, "layouts.py").write_text(
         "from lego_emit import GroupBy, RegP\n\n"

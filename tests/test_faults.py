@@ -621,6 +621,7 @@ for subject in (layout, layout, catches):
     assert without([], code) == "None\n" * 3
 
 
+@pytest.mark.slow
 def test_what_needs_another_package_says_how_it_is_installed():
     code = """
 unit = generate(lego_emit.TileBy([2, 3], [3, 2]), "rust")

@@ -305,6 +305,7 @@ def test_certified_where_a_difference_is_negative_for_small_sizes(target):
     assert check(unit.certificate().data, unit.source, f)
 
 
+@pytest.mark.slow
 def test_a_product_of_which_three_factors_may_be_0():
     """ScaLAPACK's matrix: its condition holds for all sizes that are used, and for none that overflow."""
     names = ("m", "n", "mb", "nb", "p", "q")

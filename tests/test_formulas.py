@@ -165,6 +165,7 @@ def all_cases():
     return {case.name: case for case in golden_cases()}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("target", TEXTS)
 def test_formulas_in_golden_texts_give_the_golden_tables(target):
     """Over every entry of every table, read by the language's own rules."""

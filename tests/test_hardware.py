@@ -105,6 +105,7 @@ WGMMA_A = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", WGMMA_A)
 def test_wgmma_operand_a(bits):
     layout, tile = hardware.wgmma("a", bits=bits), cute.layout(WGMMA_A[bits])

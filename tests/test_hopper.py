@@ -186,6 +186,7 @@ def test_a_template_is_told_what_is_wrong(text, options, said):
         render(text, **{"target": "cuda", **options}, A=A, S=GOOD)
 
 
+@pytest.mark.slow
 def test_maps_of_one_layout_have_strides_of_their_own():
     tiled = TileBy([M // 128, K // 64], [128, 64]).OrderBy(Row(M, K))
     text = "{{ A.tensor_map(S).strides[0] }} {{ A.tensor_map(T, 8).strides[0] }}"
@@ -238,6 +239,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize(("sizes", "settings"), rest_deep(SETTINGS, 2))
 def test_the_layouts_multiply(sizes, settings, example):
     a, b = example.matrices(sizes, settings[3])

@@ -625,6 +625,7 @@ def test_a_launch_is_asked_what_the_layouts_assume():
 CURVE, TRIANGLE = catalogue["hilbert.2D"](8, 8), catalogue["lapack.TP"](8)
 
 
+@pytest.mark.slow
 def test_what_only_a_loop_computes_is_a_function_beside_the_kernel():
     cube = catalogue["hilbert.3D"](4, 4, 4)
 
@@ -637,6 +638,7 @@ def test_what_only_a_loop_computes_is_a_function_beside_the_kernel():
     assert "index_1(p)" in index.lego.source
 
 
+@pytest.mark.slow
 def test_what_is_long_or_no_expression_is_a_function_beside_the_kernel():
     @jit(target="python")
     def along(p, q):

@@ -126,6 +126,7 @@ LAYOUTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_layouts_of_one_name_are_not_taken_for_one_another(lowered):
     """Twice, so that the second round takes what the first has left."""
     for _ in range(2):

@@ -575,6 +575,7 @@ def f(x):
         generate(written(text), "cpp", ranges={"x": (0, 1000)})
 
 
+@pytest.mark.slow
 def test_what_a_header_asks_for():
     """A divisor that a condition guards is no precondition, however many flags stand around it; and what
     no path asks for no form with joined branches does."""

@@ -529,6 +529,7 @@ def test_a_large_genp_is_checked_at_its_corners_and_elsewhere():
         GenP([n, n], row_major, lambda x: (x // n, x % n // 2 * 2))
 
 
+@pytest.mark.slow
 def test_what_the_samples_missed_is_refused_when_it_is_met():
     n = 1000
 

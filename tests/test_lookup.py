@@ -749,6 +749,7 @@ def test_the_entries_that_are_reached_bound_a_look_up(case):
     assert max(node.hi for _, node in found.outputs) == 171 * 10**8 + 1
 
 
+@pytest.mark.slow
 def test_a_branch_on_an_entry_bounds_what_is_looked_up_there():
     table = Lookup([8], LATE, many=True)
 

@@ -385,6 +385,7 @@ def test_what_no_symbol_changes_is_a_number():
     assert "i + 10" in unit.source
 
 
+@pytest.mark.slow
 def test_a_state_is_bounded():
     """By what a few rounds make of it, by the range of the parameter that it is at first, or by an invariant."""
     (f,) = generate(bits, "c", assume=CASES[bits]).functions

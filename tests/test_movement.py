@@ -342,6 +342,7 @@ def test_the_bound_is_reached_where_it_was_missed(case):
     assert found == bound == least
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("seed", rest_slow(range(16), 2))
 def test_the_bound_is_reached(seed):
     draw = random.Random(seed)
@@ -350,6 +351,7 @@ def test_the_bound_is_reached(seed):
         assert found == least, (pair, size)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("seed", rest_slow(range(16), 2))
 def test_the_bound_is_reached_where_bits_are_mixed(seed):
     """No lane reads what another does, so that nothing collides, whatever the width."""

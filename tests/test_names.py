@@ -346,6 +346,7 @@ def test_size_t(target):
     assert {f.index_type for f in unit.functions} == {"uint64", "int32"}
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("target", ["cpp", "cuda", "hip"])
 def test_several_units_of_size_t(target):
     """Those of one name stand in namespaces of their own, where nothing can be included."""

@@ -46,7 +46,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@pytest.mark.quick(8)
+@pytest.mark.quick(3)
 def test_a_unit_shows_its_whole_code(target):
     def less(i, j):
         return GroupBy([4, 6])[i, j] * 2

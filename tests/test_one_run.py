@@ -171,6 +171,7 @@ def test_what_one_path_teaches_may_decide_a_condition_of_the_next(function, base
     assert unit.functions[0].checked[0]
 
 
+@pytest.mark.slow
 def test_a_symbol_of_another_call_is_what_it_was_there():
     kept = {}
 

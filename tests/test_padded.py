@@ -72,6 +72,7 @@ def test_tiles_of_symbolic_sizes_take_a_division_an_index(a):
             assert tuple(inv.evaluate({**at, "flat": flat}).values()) == (i, j)
 
 
+@pytest.mark.slow
 def test_a_number_rounded_up_to_a_symbol_divides_nothing():
     b, m = symbols("b m")
     layout = GroupBy([3, b * ((9 + b - 1) // b)]).OrderBy(RegP([3, (9 + b - 1) // b, b], [1, 0, 2]))

@@ -212,6 +212,7 @@ def test_another_meaning_of_a_helper_is_not_proved(language, old, new):
     assert verdicts != {"proved"}, report
 
 
+@pytest.mark.slow
 def test_types_of_parameters_are_not_exchanged():
     kinds = {"param_types": {"i": "uint16", "N": "uint32"}}
     unit = made(rows, "cpp", "uint32", **kinds)

@@ -102,6 +102,7 @@ def test_few_blocks_have_no_loop():
     assert "for (" not in source and "flat >= 3" in source and "[" not in source.split("#ifndef")[1]
 
 
+@pytest.mark.slow
 def test_what_the_header_says():
     unit = generate(Ragged("ends"), "c", name="rows")
     apply, inv = unit.functions

@@ -146,6 +146,7 @@ def test_several_results():
     assert "It is the inv of GroupBy([8, 7]).OrderBy(RegP([2, 4, 7], [0, 2, 1]))" in grouped.why
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("pitch", [1024, 1500])
 def test_a_permutation_that_repeats(pitch):
     """1,024 elements whose permutation is linear over F2, once for each of three blocks."""

@@ -518,6 +518,7 @@ def test_a_rewrite_that_only_small_ranges_prove():
     ]
 
 
+@pytest.mark.slow
 def test_a_rewrite_is_proven_at_all_values_of_a_larger_range():
     """Too large for a proof; samples miss the one place that differs."""
     a = sympy.Symbol("a", integer=True)

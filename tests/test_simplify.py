@@ -407,6 +407,7 @@ def test_a_bound_in_the_users_own_symbols():
     assert (analyzer.estimates.most(M), analyzer.estimates.most(-M)) == (100, -5)
 
 
+@pytest.mark.slow
 def test_z3_is_not_imported_where_nobody_asks_it():
     code = """
 import sys

@@ -318,6 +318,7 @@ print(find(values, OPS.prices, 30, range(1, 29)))
 """
 
 
+@pytest.mark.slow
 def test_the_tree_does_not_depend_on_the_hash_seed():
     """Prices were added up in the order of a set, so that rounding decided between equal trees."""
     found = {

@@ -92,6 +92,7 @@ def test_a_stream_has_no_declarations_beside_it(fifo):
     assert taken().decode() == unit.source and [*path.parent.iterdir()] == [path]
 
 
+@pytest.mark.slow
 def test_the_command_line_writes_into_a_fifo(fifo):
     path, taken = fifo
     made = run("-t", "c", "-o", str(path), cwd=path.parent)

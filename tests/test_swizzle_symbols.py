@@ -174,6 +174,7 @@ def test_a_layout_of_symbols():
     assert str(composed) == "S<b,m,s> o 0 o (8,64):(64,1)"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc")
 def test_a_distance_that_is_a_symbol_has_an_inverse():
     """The bits that change are numbers, and the size is a multiple of what they permute."""

@@ -328,6 +328,7 @@ def test_a_choice_that_is_a_remainder_is_one(expression, end, wanted):
             assert value(found, M=m, N=n) == value(expression, M=m, N=n), (m, n)
 
 
+@pytest.mark.slow
 def test_reading_choices_within_choices_ends():
     expression = M
     for number in range(16):  # each has the one before twice

@@ -317,6 +317,7 @@ def test_counters_are_what_layouts_predict(path):
     assert (len(said) > 0) == (path.stem != "stencils")
 
 
+@pytest.mark.slow
 def test_predictions_are_of_the_layouts_as_they_stand(parts, monkeypatch):
     import predicted
 

@@ -254,6 +254,7 @@ def interleaved(x, y):
     return sum(((x >> k & 1) << 2 * k) + ((y >> k & 1) << 2 * k + 1) for k in range(16))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change, operations, said",
     rest_slow(

@@ -519,6 +519,7 @@ def test_parts_join_to_the_position(language, split, toolchain_of):
         assert (total == layout.reference_apply(tuple(index))).all()
 
 
+@pytest.mark.slow
 def test_a_part_takes_the_sizes_that_it_depends_on():
     """H bounds neither j nor its part; all parts have the type of the position."""
 
@@ -626,6 +627,7 @@ def test_axes_are_named_in_a_text_or_a_list():
             Options(walk=kind.of_toml(given) or " ")
 
 
+@pytest.mark.slow
 def test_parts_beside_walks_and_several_subjects():
     unit = generate(
         {"a": LAYOUTS["sixes"], "b": LAYOUTS["morton"]}, "c", split=True, walk="logical"

@@ -207,6 +207,7 @@ def half(v):
     return max(v, -1) // 2
 
 
+@pytest.mark.slow
 def test_helpers_and_long_functions():
     unit = generate(lambda x: half(x) + x, "c", name="f", **WRAP32)
     assert run(unit)["f"](7) == 2**31 - 1 + 7
@@ -371,6 +372,7 @@ def divided(i, n):
     return i % n if n else 7
 
 
+@pytest.mark.slow
 def test_a_divisor_is_not_0_where_the_branch_or_the_header_says_so():
     unit = generate(divided, "cpp", **WRAP32)
     assert unit.functions[0].assumptions == () and run(unit)["divided"](9, 0) == 7
@@ -407,6 +409,7 @@ def test_names_that_nobody_defined_are_parameters():
     assert verified and "and the Python function: equal" in str(verified)
 
 
+@pytest.mark.quick(1)
 @pytest.mark.parametrize("options", [WRAP32, WRAP64])
 def test_verify_compares_with_a_function_that_wraps(options):
     unit = generate(splitmix, "cpp", **options)
