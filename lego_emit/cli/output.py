@@ -28,9 +28,10 @@ class OutputPath(click.Path):
     def __init__(self) -> None:
         super().__init__(path_type=Path)
 
-    def convert(self, value: Any, *where: Any) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path; of a file that is called -, the absolute one."""
-        path = super().convert(value, *where)
+        super().convert(value, param, ctx)
+        path = Path(value)
         return path.absolute() if path == DASH and str(value) != "-" else path
 
 
