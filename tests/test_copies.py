@@ -592,6 +592,12 @@ def test_names_come_by_name_alone():
 
 WRONG = {
     "index spaces are": lambda: copy(Row(4, 6), Row(6, 4), "c"),
+    "assume=.'M == N'": lambda: copy(Row(M, N), Row(N, M), "c"),
+    "assume=.'M == 8'": lambda: copy(Row(8, M), Row(M, 8), "c"),
+    r"M, 4. and .M \+ 1, 4.; both layouts take the same indices.\ Where": lambda: copy(
+        Row(M, 4), Row(M + 1, 4), "c"
+    ),
+    "the range of Q names Q": lambda: copy(Row(M, N), Col(M, N), "c", ranges={"Q": (1, 9)}),
     "take of=": lambda: copy(Row(4, 4, 8, 8), Row(32, 32), "c"),
     "several indices in one place": lambda: copy(Row(4, 6), Strided((4, 6), (1, 0)), "c"),
     "puts several indices": lambda: copy(Row(4, 6), Strided((4, 6), (2, 1)), "c"),
@@ -627,6 +633,11 @@ WRONG = {
         catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32), "c"
     ),
 }
+
+
+def test_sizes_that_are_known_to_be_equal_are_taken():
+    for given in ({"assume": ["M == N"]}, {"sizes": {"M": 4, "N": 4}}):
+        assert copy(Row(M, N), Row(N, M), "c", **given).plan.is_memcpy
 
 
 @pytest.mark.parametrize("said", WRONG)

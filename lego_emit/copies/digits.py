@@ -198,6 +198,7 @@ def index_space(
         source, destination = (numbered(L, numbers)[0] for L in (source, destination))
     _check_dims(source, destination)
     trace, names = _declared(source, destination, options, order)
+    _check_alike(source, destination, trace.analyzer)
     within = destination.layout if isinstance(destination, Padded) else destination
     positions = (_position(trace, source, names), _position(trace, within, names))
     space = IndexSpace(source, destination, names, trace, positions, known=trace.analyzer)
@@ -227,6 +228,12 @@ def _check_known(source: Block, destination: Block, options: TraceOptions) -> No
             raise AssumptionError(
                 f"copy: the assumption {text!r} names {name}; {listed}.{did_you_mean(name, names)}"
             )
+    for given in options.ranges:
+        for name in (given.name, *sorted(n for e in given.bounds for n in e.symbols())):
+            if name not in names:
+                raise AssumptionError(
+                    f"copy: the range of {given.name} names {name}; {listed}.{did_you_mean(name, names)}"
+                )
     for name in sorted(options.numbers().keys() - names):
         raise TraceError(f"copy: sizes fixes {name}; {listed}.{did_you_mean(name, names)}")
 
@@ -275,11 +282,29 @@ def _check_dims(A: Block, B: Block) -> None:
     if len(A.dims) != len(B.dims) or any(
         isinstance(n, int) and isinstance(m, int) and n != m for n, m in pairs
     ):
-        ones, others = (", ".join(map(str, L.dims)) for L in (A, B))
-        raise LayoutError(
-            f"copy: the index spaces are [{ones}] and [{others}]; both layouts take the same indices. "
-            "Where one is cut from the other's matrix, pack and unpack take of=, the sizes of the matrix"
-        )
+        raise LayoutError(_unlike(A, B))
+
+
+def _unlike(A: Block, B: Block, way: str = "") -> str:
+    ones, others = (", ".join(map(str, L.dims)) for L in (A, B))
+    return (
+        f"copy: the index spaces are [{ones}] and [{others}]; both layouts take the same indices{way}. "
+        "Where one is cut from the other's matrix, pack and unpack take of=, the sizes of the matrix"
+    )
+
+
+def _check_alike(A: Block, B: Block, known: Analyzer) -> None:
+    """Raise LayoutError where sizes of symbols differ at some numbers."""
+    arithmetic = Sizes(known)
+    for n, m in zip(A.dims, B.dims, strict=True):
+        x, y = Expr.of(n), Expr.of(m)
+        if arithmetic.same(arithmetic.of(x), arithmetic.of(y)):
+            continue
+        if any(sample.expr(x) != sample.expr(y) for sample in known.samples.first()):
+            one, other = (m, n) if x.constant is not None else (n, m)
+            may_be = (x - y).constant is None
+            way = f"; where these are equal, give assume=['{one} == {other}']" * may_be
+            raise LayoutError(_unlike(A, B, way))
 
 
 # -- masks -----------------------------------------------------------------------------------------

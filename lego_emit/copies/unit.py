@@ -183,7 +183,8 @@ def copy(
     told, assume = Options.of(options), _listed(options.get("assume", ()))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
     known = symbols_in(A) | symbols_in(B)
-    for size in (order,) if isinstance(order, str) else order:
+    order = [order] if isinstance(order, str) else order or ()
+    for size in order:
         if size not in known:
             raise OptionError(
                 f"copy: order has {short_repr(size)}; give names of sizes, which are {', '.join(sorted(known)) or 'all numbers'}, "
