@@ -15,7 +15,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from lego_emit.emit.nests import BITWISE, CopyTexts, NestForms, NestLines, rows, spelled
+from lego_emit.emit.nests import BITWISE, NestForms, NestLines, rows, spelled
 from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.ops import BREAK
 from lego_emit.emit.printer import ATOM
@@ -26,7 +26,6 @@ from lego_emit.ir.nests import (
     PART,
     SOURCE,
     VALUE,
-    Abilities,
     Apply,
     Body,
     Buffer,
@@ -65,6 +64,9 @@ RUST = NestForms(
 )
 
 CHAIN = 60  # columns of calls that rustfmt leaves on a line
+LINTS = (
+    "#[allow(unknown_lints, unexpected_cfgs)]"  # of a crate that has no feature that is asked for
+)
 MOST_BY_VALUE = 32  # integers in an array that clippy lets a function take
 MOST_LINES = 96  # of a body, beside the lines that check the slices
 
@@ -81,6 +83,7 @@ class LinesInRust(NestLines):
         if routine.value is not None:
             self.type, self.generic, self.blank = f"u{8 * routine.element_bytes}", "", "0"
         self.kernels = kernels(routine.body)
+        self.asked: list[str] = []  # what is done where registers are asked for
         self.own = self.p = f"{routine.name.rstrip('_')}_"
         self._has_buffer = False
 
@@ -438,6 +441,7 @@ class LinesInRust(NestLines):
         if any(isinstance(s, Each) for s in walk(r.body)):
             casts = ("cast_possible_truncation", "cast_possible_wrap", "cast_sign_loss")
             found += ["// What is converted fits.", *(f"#[allow(clippy::{c})]" for c in casts)]
+        found += [LINTS] if self.asked and not r.slices else []
         generic = self.generic
         if r.pads:
             generic = generic.replace("Copy", "Copy + Default")
@@ -464,6 +468,7 @@ class LinesInRust(NestLines):
             found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
         for name, borrow, size in ends:
             found += self._cut(name, borrow, size)
+        found += self.asked
         return [*found, *(line for text in self.lines(r.body, 4) for line in text.split("\n"))]
 
     def _cut(self, name: str, borrow: str, size: Node) -> list[str]:
@@ -543,6 +548,7 @@ class LinesInRust(NestLines):
         own = [*sizes, *sorted(named - {*sizes}), PART]
         found += allowed(r.name, own, len(sizes) + 3, False)
         at = len(found)
+        found += [LINTS] if self.asked else []
         found += self._head(f"{r.name}_part", generic, f"{PART}: usize")
         unread = [] if PART in names_read(r.body) else [f"    let _ = {PART};"]
         body = [*unread, *self._unread([r.source], r.body), *self._body((("src", "&", r.source),))]
@@ -624,28 +630,3 @@ def _rounded_up(node: Node) -> tuple[Node, Node] | None:
 
 def _sum(x: Node, y: Node) -> Node:
     return plus(x, y.value) if y.op == "const" else made("add", x, y)
-
-
-class CopiesInRust(CopyTexts):
-    """What a file's template has of its copies."""
-
-    own = ("own", "boxes")
-    lines_of = LinesInRust
-    index_type = USIZE
-    abilities = Abilities(streams=False, pairs=False, fetches=False, calls=True, signed=False)
-    has_slices = has_parts = True
-
-    def __init__(self, printer: Any, program: Any):
-        super().__init__(printer, program)
-        generic = [part for part in self.parts if part.routine.value is None]
-        self.leads = [*generic[:1], *(p for p in self.parts if p.routine.value is not None)]
-        shared = list(dict.fromkeys(k for part in generic for k in part.kernels))
-        for part in generic if len(generic) > 1 else ():
-            part.kernels, part.p = shared, f"{program.name.rstrip('_')}_"
-
-    @property
-    def lines(self) -> list[str]:
-        """The helpers, which are of any type unless they change elements, and the routines."""
-        helpers = (line for part in self.leads for line in part.helpers())
-        own = (line for p in self.parts for line in (*p.box_lines(), *p.routine_lines()))
-        return [*helpers, *own]

@@ -136,7 +136,7 @@ class RustPrinter(rust_methods.Methods, Printer):
     walks = "lego_emit.printers.walk_forms:RUST"
     moves = "lego_emit.printers.bmi2_forms:rust_lines"
     extension = ".rs"
-    copies = "lego_emit.printers.copy_rust:CopiesInRust"
+    copies = "lego_emit.printers.copy_rust_simd:CopiesInRust"
     is_module = True
     hexadecimal = True
     remark = "//"

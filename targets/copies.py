@@ -217,7 +217,11 @@ pub unsafe extern "C" fn lego_memcpy(rounds: i64, bytes: i64, src: *const u8, ds
 }}
 """
 RUST_WORDS = {1: "u8", 2: "u16", 4: "u32", 8: "u64", 16: "u128"}
-RUST_FLAGS = {"-O2": ("-C", "opt-level=3"), "-ftrapv": ("-C", "overflow-checks=on")}
+RUST_FLAGS = {
+    "-O2": ("-C", "opt-level=3"),
+    "-ftrapv": ("-C", "overflow-checks=on"),
+    "-DSIMD": ("--cfg", 'feature="simd"'),
+}
 MARCH = "-march="
 
 

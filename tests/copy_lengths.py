@@ -15,7 +15,7 @@ C = r"^(?:static )?inline [^;]*?\{$.*?^\}$"
 FUNCTIONS = {
     "c": C,
     "cpp": C,
-    "rust": r"^(?:pub )?(?:const )?fn\b.*?^\}$",
+    "rust": r"^( *)(?:pub )?(?:const )?(?:unsafe )?fn\b.*?^\1\}$",  # in modules, too
     "fortran": r"^  (?:pure |elemental )*(?:subroutine|integer[^\n]*function)\b.*?^  end (?:subroutine|function)",
     "julia": r"^function\b.*?^end$",
     "javascript": r"^(?:export )?function\b.*?^\}$",
@@ -40,8 +40,8 @@ def symbolic(name):
 
 def longest(text, language):
     """The lines of the longest function in a text."""
-    found = re.findall(FUNCTIONS[language], text, re.MULTILINE | re.DOTALL)
-    return max(len(own.rstrip().splitlines()) for own in found)
+    found = re.finditer(FUNCTIONS[language], text, re.MULTILINE | re.DOTALL)
+    return max(len(own[0].rstrip().splitlines()) for own in found)
 
 
 def lengths(name, language, threads=False):

@@ -189,13 +189,70 @@ def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
     subprocess.run([rustfmt, "--edition", "2021", "all.rs"], cwd=tmp_path, check=True)
     for name, text in texts.items():
         assert (tmp_path / f"{name}.rs").read_text() == text
-    done = subprocess.run(
-        [clippy, *lints, "--edition", "2021", "all.rs"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    for more in (NONE, SIMD, [*SIMD, "-C", "target-cpu=x86-64-v3"]):
+        done = subprocess.run(
+            [clippy, *lints, "--edition", "2021", *more, "all.rs"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+# A crate that has no feature simd, and one that turns it on.
+NONE = ["--check-cfg", 'cfg(feature, values("rayon"))', "-F", "unsafe_code"]
+SIMD = ["--check-cfg", 'cfg(feature, values("rayon", "simd"))', "--cfg", 'feature="simd"']
+
+
+PADDED = """
+#![allow(dead_code)]
+mod transposed;
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Pixel(u8, u16); // one byte has no value
+fn main() {
+    let of: Vec<Pixel> = (0..37 * 43).map(|k| Pixel(k as u8, k as u16)).collect();
+    let mut to = vec![Pixel(0, 0); of.len()];
+    transposed::transposed(37, 43, &of, &mut to);
+    for (k, x) in to.iter().enumerate() {
+        assert_eq!(*x, of[k % 37 * 43 + k / 37]);
+    }
+    let short = || transposed::transposed(37, 43, &of, &mut vec![Pixel(0, 0); of.len() - 1]);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(short)).is_err());
+}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("edition", rest_deep(["2024", "2021"], 1))
+def test_registers_of_rust_take_types_with_padding(edition, tmp_path, need):
+    rustc = need("rustc", "rustup")
+    (tmp_path / "transposed.rs").write_text(made("transposed", "rust").source)
+    (tmp_path / "main.rs").write_text(PADDED)
+    command = [rustc, "--edition", edition, "-D", "warnings", "-C", "debug-assertions=on", *SIMD]
+    subprocess.run([*command, "-O", "main.rs"], cwd=tmp_path, check=True)
+    subprocess.run([tmp_path / "main"], check=True)
+
+
+FAULTS = {
+    "two registers": ("zip_wide_lo_epi64(x4, x6)", "zip_wide_lo_epi64(x6, x4)"),
+    "a load": ("load_two(src.add(3 * a1)", "load_two(src.add(2 * a1)"),
+    "a tail that is not moved back": ("i1_at.min(M - 8)", "i1_at"),
+    "the second block": ("exchange(src.add(4 * a1)", "exchange(src.add(3 * a1)"),
+}
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_of_registers_are_found(fault):
+    unit = made("transposed", "rust")
+    text = unit.source.replace(*FAULTS[fault])
+    assert text != unit.source
+    try:
+        found = replace(unit, source=text).verify()
+    except LegoError as error:
+        assert "panics" in str(error)
+    else:
+        assert not found and "registers: place" in str(found)
 
 
 @pytest.mark.slow

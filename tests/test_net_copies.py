@@ -53,6 +53,16 @@ def test_copies_on_aarch64(mode, need):
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("compiler", ["rustc", "rustc-v3"])
+def test_copies_in_rust(compiler, part, need):
+    """By the feature that has registers, at unaligned addresses."""
+    need("rustc", "rustup")
+    pairs = [pair_of(6, number) for number in range(part * 12, part * 12 + 12)]
+    assert judge(pairs, compiler) == []
+
+
+@pytest.mark.deep
 def test_what_failed():
     assert judge(FAILED) == []
 

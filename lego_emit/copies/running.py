@@ -43,6 +43,7 @@ SHARED = (
     (33, 33, 21, 3, 2),
 )
 NATIVE = ("-O2", "-march=native")
+ASKED = ("-DSIMD",)  # for registers, in a language that has a feature for them
 
 
 OPENMP = "-fopenmp"
@@ -252,13 +253,17 @@ def _routine(unit: Any) -> Any:
 def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
     """How a copy is verified: in words, by which flags, and what else library() is told."""
     macro = unit.name.upper()
-    yield "as it stands", getattr(toolchains.toolchain_of(unit.printer), "copy_checks", ()), {}
+    checks = getattr(toolchains.toolchain_of(unit.printer), "copy_checks", ())
+    yield "as it stands", checks, {}
     if f"{macro}_LARGE" in unit.source:
         yield "every copy a large one", (f"-D{macro}_LARGE=0",), {}
     if "__AVX2__" in unit.source:
         yield "with the machine's vectors", NATIVE[1:], {}
     if f"{macro}_SCALAR" in unit.source:
         yield "without vectors", (f"-D{macro}_SCALAR",), {}
+    if _routine(unit).registers:
+        yield "with registers", (*ASKED, *checks), {}
+        yield "with the machine's registers", (*ASKED, *NATIVE[1:]), {}
     if _routine(unit).is_shared:
         if forms_of(unit.printer).has_parts:
             yield "part by part", (), {"by_parts": True}

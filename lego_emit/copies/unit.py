@@ -30,10 +30,13 @@ from ..ir.nests import (
     LAST,
     PART,
     Abilities,
+    Apply,
+    Body,
     Each,
     Routine,
     Slices,
     times,
+    walk,
 )
 from ..ir.nodes import Node, const, made
 from ..ir.program import Function, Program
@@ -266,6 +269,9 @@ def unit_of(
     body = body if pieces is None else pieces.body
     plan = replace(plan, notes=(*plan.notes, *kinds))
     count = check(plan, body, blocks, abilities, pieces)
+    registers: Body = ()
+    if forms.asked is not None and plan.is_affine and plan.value is None:
+        registers = _in_registers(plan, taken, forms.asked, threads)
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
     functions = [_bytes(name, role, count, size, function, kind) for role, count in ends]
     if blocks is not None:
@@ -279,6 +285,7 @@ def unit_of(
     routine = Routine(
         name, sizes, size, tuple(body), _summary(plan), node_of(plan.source_size),
         node_of(plan.destination_size), tuple(f.name for f in functions), value=plan.value,
+        registers=tuple(registers),
     )  # fmt: skip
     if isinstance(pieces, Chunks):
         routine = replace(routine, slices=Slices(pieces.sliced, pieces.chunks))
@@ -450,6 +457,16 @@ def _summary(plan: Plan) -> str:
     notes = "; ".join(plan.notes)
     what = "each element" if plan.value is None else "what is made of each element"
     return f"Copies {what} of the source to its place in the destination: {notes}."
+
+
+def _in_registers(plan: Plan, taken: Sequence[str], abilities: Abilities, threads: bool) -> Body:
+    """The nest of a language that has these abilities where it is asked for them; () where it uses none of them."""
+    pieces = in_chunks(plan, sizes_of(plan), taken, abilities) if threads else None
+    body = nest_of(plan, taken, abilities)[0] if pieces is None else pieces.body
+    if not any(isinstance(s, Apply) or getattr(s, "streams", False) for s in walk(body)):
+        return ()
+    check(plan, body, None, abilities, pieces)
+    return body
 
 
 def _in_threads(

@@ -421,6 +421,7 @@ class CopyTexts:
     index_type: IndexType = INT64
     places_type: str | None = "int64"  # of places; None for the language's own
     abilities = Abilities()
+    asked: Abilities | None = None  # what it has where a user of the file asks for registers
     threads = ""  # why the language has no copies in parts, for threads; "" where it has
     own: tuple[str, ...] = ()  # names that its routines have, beside OWN
     has_slices = False  # whether a part is handed a slice of the destination of its own

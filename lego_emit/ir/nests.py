@@ -369,7 +369,8 @@ class Routine:
     memories have; functions: what gives their bytes, and the places of an index where it calls one; parts: what gives
     the number of pieces where the body moves those from FIRST to LAST, for threads; value: what is made of each element
     that is read from the source, over VALUE, every operation wrapping in the element's unsigned type; slices: how the
-    destination is cut where the body is that of the piece PART alone, whose places count from its own slice."""
+    destination is cut where the body is that of the piece PART alone, whose places count from its own slice; registers:
+    the statements that do the same where a user of the file asks for registers, () where there are none."""
 
     name: str
     sizes: tuple[str, ...]
@@ -382,6 +383,7 @@ class Routine:
     parts: str = ""
     value: Node | None = None
     slices: Slices | None = None
+    registers: tuple[Statement, ...] = ()
 
     @property
     def is_shared(self) -> bool:

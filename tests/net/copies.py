@@ -39,6 +39,11 @@ COMPILERS = {
     # NEON, or what SCALAR leaves, under qemu
     "aarch64-linux-gnu-gcc": ("-O2", "-static", f"-DGUARD={GUARD}"),
 }
+# Of Rust, with the feature that has registers: a copy's mode is none of the text's.
+RUSTC = {
+    "rustc": ("--cfg", 'feature="simd"'),
+    "rustc-v3": ("--cfg", 'feature="simd"', "-C", "target-cpu=x86-64-v3"),
+}
 RUNNERS = {"aarch64-linux-gnu-gcc": ["qemu-aarch64-static"]}
 
 
@@ -179,7 +184,7 @@ class Pair:
         """The sizes that are symbols."""
         return [axis.name for axis in self.source.axes if axis.name]
 
-    def emit(self):
+    def emit(self, target="c"):
         """The unit. Raises LegoError where the copy is refused."""
         assume = [
             f"{a.name} % {a.tile} == 0"
@@ -187,7 +192,7 @@ class Pair:
             if a.name and a.tile > 1 and "digits" in (self.source.kind, self.destination.kind)
         ]
         emit = partial(
-            copy, self.source.layout, self.destination.layout, "c", element=self.element,
+            copy, self.source.layout, self.destination.layout, target, element=self.element,
             name=self.name, zero=self.zero, assume=assume,
         )  # fmt: skip
         if self.mode == "PARTS":
@@ -313,24 +318,60 @@ PARTS = """for (int64_t part = {name}_parts({sizes}); part-- > 0;)
       {name}_part({given}(const void *)src, (void *)dst, part, part + 1);"""
 
 
+RUST_MAIN = """
+#![allow(dead_code, non_snake_case)]
+{includes}
+const FILL: u8 = {fill};
+const GUARD: usize = 64;
+fn case<const E: usize>(
+    data: &mut &[u8], said: &str, count: usize, size: usize, copy: impl FnOnce(&[[u8; E]], &mut [[u8; E]]),
+) {{
+    let (src, rest) = data.split_at(count);
+    let (due, rest) = rest.split_at(size);
+    *data = rest;
+    let (of, to) = (said.len() % 64, said.len() * 7 % 64); // bytes that memories begin beyond a line
+    let mut source = vec![FILL; of];
+    source.extend_from_slice(src);
+    let mut whole = vec![FILL; to + size + 2 * GUARD];
+    let at = whole[GUARD + to..].as_mut_ptr().cast();
+    copy(unsafe {{ std::slice::from_raw_parts(source[of..].as_ptr().cast(), count / E) }}, unsafe {{
+        std::slice::from_raw_parts_mut(at, size / E)
+    }});
+    let (before, rest) = whole.split_at(GUARD + to);
+    if &rest[..size] != due {{ println!("{{said}} values") }}
+    if before.iter().chain(&rest[size..]).any(|&x| x != FILL) {{ println!("{{said}} guards") }}
+}}
+fn main() {{
+    let file = std::fs::read(std::env::args().nth(1).unwrap()).unwrap();
+    let mut data = &file[..];
+    {cases}
+}}
+"""
+RUST_CASE = """case::<{element}>(&mut data, "{name} {sizes}", {a}, {b}, |src, dst| {{
+        assert_eq!(({a}, {b}), ({name}::{name}_source_bytes({sizes}), {name}::{name}_destination_bytes({sizes})));
+        {name}::{name}({given}src, dst);
+    }});"""
+
+
 def judge(pairs, compiler="gcc", told=None):
     """What is wrong with copies that are compiled together: (number, what) of each finding. told: a Counter of refusals
     and of what was compared."""
     told = Counter() if told is None else told
     includes, cases, data, found = [], [], b"", []
+    in_rust = compiler in RUSTC
     with tempfile.TemporaryDirectory(prefix="lego_emit_") as name:
         folder = Path(name)
         for pair in pairs:
             try:
-                unit = pair.emit()
+                unit = pair.emit("rust" if in_rust else "c")
             except LegoError as error:
                 found.append((pair.number, f"{type(error).__name__}: {error}"))
                 continue
-            (folder / f"{pair.name}.h").write_text(unit.source)
+            (folder / f"{pair.name}.{'rs' if in_rust else 'h'}").write_text(unit.source)
             shared = f"{pair.name}_parts(" in unit.source
-            if pair.mode in ("SCALAR", "LARGE"):
+            if pair.mode in ("SCALAR", "LARGE") and not in_rust:
                 includes.append(f"#define {pair.name.upper()}_{pair.mode} 0")
-            includes.append(f'#include "{pair.name}.h"')
+            includes.append(f"mod {pair.name};" if in_rust else f'#include "{pair.name}.h"')
             for sizes in pair.sizes():
                 source, due = pair.due(sizes)
                 data += source + due
@@ -344,22 +385,29 @@ def judge(pairs, compiler="gcc", told=None):
                     "given": "".join(f"{n}, " for n in named),
                 }  # fmt: skip
                 call = (PARTS if shared else CALL).format(**own)
-                cases.append(CASE.format(a=len(source), b=len(due), fill=FILL, call=call, **own))
+                own |= {"a": len(source), "b": len(due), "fill": FILL, "call": call}
+                cases.append((RUST_CASE if in_rust else CASE).format(element=pair.element, **own))
         if not cases:
             return found
         (folder / "data").write_bytes(data)
-        text = MAIN.format(includes="\n".join(includes), cases="\n  ".join(cases))
-        (folder / "main.c").write_text(text)
+        file = folder / f"main.{'rs' if in_rust else 'c'}"
+        text = (RUST_MAIN if in_rust else MAIN).format(
+            includes="\n".join(includes), cases="\n  ".join(cases), fill=FILL
+        )
+        file.write_text(text)
         command = [
             compiler,
             "-std=c99",
             "-g1",
             *STRICT,
             *COMPILERS[compiler],
-            "main.c",
+            file.name,
             "-o",
             "main",
         ]
+        if in_rust:
+            checked = ("-C", "opt-level=1", "-C", "debug-assertions=on")
+            command = ["rustc", "--edition", "2021", *checked, *RUSTC[compiler], file.name]
         run = partial(subprocess.run, cwd=folder, capture_output=True, text=True, check=False)
         if (done := run(command)).returncode:
             return [*found, (pairs[0].number, f"does not compile: {done.stderr[:2000]}")]
@@ -385,7 +433,8 @@ def report(given):
             break
         end = number + BATCH if last is None else min(last, number + BATCH)
         pairs = [pair_of(given.seed, k) for k in range(number, end)]
-        compiler = ("gcc", "clang")[number // BATCH % 2]
+        compilers = [*RUSTC] if "rust" in given.targets else ["gcc", "clang"]
+        compiler = compilers[number // BATCH % 2]
         for k, what in judge(pairs, compiler, told):
             wrong.append(k)
             print(f"-- case {k} with {compiler}: {what}\n{pair_of(given.seed, k)}")

@@ -83,7 +83,9 @@ def parse(arguments):
         help="index texts of templates, in one process, and no cases",
     )
     parser.add_argument(
-        "--copies", action="store_true", help="copies in C, under sanitizers, in one process"
+        "--copies",
+        action="store_true",
+        help="copies in C, under sanitizers, or in Rust by its feature simd (--targets rust), in one process",
     )
     parser.add_argument("--gpu", action="store_true", help="run CUDA C on the GPU, not on the CPU")
     parser.add_argument(

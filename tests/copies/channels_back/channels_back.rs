@@ -103,6 +103,296 @@ fn channels_back_block1<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize)
     dst[at..at + 4].copy_from_slice(&lanes);
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod channels_back_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        #[inline(always)]
+        unsafe fn store<T>(at: *mut T, v: __m128i) {
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe { _mm_storeu_si128(at.cast(), v) };
+        }
+
+        /// Registers of two blocks side by side where the machine has them, else of one.
+        #[cfg(target_feature = "avx2")]
+        type Wide = __m256i;
+        #[cfg(not(target_feature = "avx2"))]
+        type Wide = __m128i;
+
+        #[cfg(target_feature = "avx2")]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, apart: usize) -> Wide {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes at both places.
+            unsafe {
+                let other = at.add(apart);
+                asm!("vmovdqu {0:x}, [{1}]", "vinserti128 {0}, {0}, [{2}], 1",
+                    out(ymm_reg) v, in(reg) at, in(reg) other,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+        #[cfg(not(target_feature = "avx2"))]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
+            // SAFETY: the caller's.
+            unsafe { load(at) }
+        }
+
+        #[inline(always)]
+        unsafe fn store_wide<T>(at: *mut T, v: Wide) {
+            // SAFETY: the caller says that a register lies there.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_storeu_si256(at.cast(), v) };
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { store(at, v) };
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi64(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi64(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi64(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi64(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi64(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi64(x, y) }
+        }
+
+        #[inline(always)]
+        unsafe fn exchange<T>(src: *const T, dst: *mut T, a3: usize, b2: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_two(src, 4 * a3);
+                let x1 = load_two(src.add(2 * a3), 4 * a3);
+                let x2 = load_two(src.add(a3), 4 * a3);
+                let x3 = load_two(src.add(3 * a3), 4 * a3);
+                let x4 = zip_wide_lo_epi32(x0, x2);
+                let x5 = zip_wide_hi_epi32(x0, x2);
+                let x6 = zip_wide_lo_epi32(x1, x3);
+                let x7 = zip_wide_hi_epi32(x1, x3);
+                let x8 = zip_wide_lo_epi64(x4, x6);
+                let x9 = zip_wide_hi_epi64(x4, x6);
+                let x10 = zip_wide_lo_epi64(x5, x7);
+                let x11 = zip_wide_hi_epi64(x5, x7);
+                store_wide(dst, x8);
+                store_wide(dst.add(b2), x9);
+                store_wide(dst.add(2 * b2), x10);
+                store_wide(dst.add(3 * b2), x11);
+            }
+        }
+
+        #[inline(always)]
+        fn block<T: Copy>(src: &[T], dst: &mut [T], a3: usize, b2: usize) {
+            assert!(core::mem::size_of::<T>() == 4);
+            assert!(a3 <= MOST_STRIDE);
+            assert!(b2 <= MOST_STRIDE);
+            assert!(7 * a3 + 4 <= src.len());
+            assert!(3 * b2 + 8 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange(src, dst, a3, b2);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange(src.add(4 * a3), dst.add(4), a3, b2);
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn exchange1<T>(src: *const T, dst: *mut T, a2: usize, b1: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_two(src, 4 * a2);
+                let x1 = load_two(src.add(2 * a2), 4 * a2);
+                let x2 = load_two(src.add(a2), 4 * a2);
+                let x3 = load_two(src.add(3 * a2), 4 * a2);
+                let x4 = zip_wide_lo_epi32(x0, x2);
+                let x5 = zip_wide_hi_epi32(x0, x2);
+                let x6 = zip_wide_lo_epi32(x1, x3);
+                let x7 = zip_wide_hi_epi32(x1, x3);
+                let x8 = zip_wide_lo_epi64(x4, x6);
+                let x9 = zip_wide_hi_epi64(x4, x6);
+                let x10 = zip_wide_lo_epi64(x5, x7);
+                let x11 = zip_wide_hi_epi64(x5, x7);
+                store_wide(dst, x8);
+                store_wide(dst.add(b1), x9);
+                store_wide(dst.add(2 * b1), x10);
+                store_wide(dst.add(3 * b1), x11);
+            }
+        }
+
+        #[inline(always)]
+        fn block1<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
+            assert!(core::mem::size_of::<T>() == 4);
+            assert!(a2 <= MOST_STRIDE);
+            assert!(b1 <= MOST_STRIDE);
+            assert!(7 * a2 + 4 <= src.len());
+            assert!(3 * b1 + 8 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange1(src, dst, a2, b1);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange1(src.add(4 * a2), dst.add(4), a2, b1);
+            }
+        }
+
+        /// Whether sizes allow it, and it is done.
+        // The names are those of the definition.
+        #[allow(non_snake_case)]
+        pub fn channels_back<T: Copy>(
+            n: usize,
+            C: usize,
+            H: usize,
+            W: usize,
+            src: &[T],
+            dst: &mut [T],
+        ) -> bool {
+            let n1 = C / 16;
+            let n2 = H * W;
+            let a = 16 * ((C - 1) / 16) * H * W + 16 * H * W;
+            let a1 = 16 * H * W;
+            let b = C * H * W;
+            let n3 = C % 16;
+            let base = 16 * (C / 16) * H * W;
+            if n2 >= 8 {
+                let shares = n2 >= 64 && n2 / 512 * 512 == n2;
+                if shares {
+                    let mut buffer = [src[0]; 1024];
+                    for t0 in 0..n {
+                        for t1 in 0..n1 {
+                            for t3_at in (0..n2).step_by(64) {
+                                let t3 = t3_at.min(n2 - 64);
+                                for i3 in (0..64).step_by(8) {
+                                    for i2 in (0..16).step_by(4) {
+                                        let src_at = a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2;
+                                        let dst_at = i3 + 64 * i2;
+                                        block(&src[src_at..], &mut buffer[dst_at..], 16, 64);
+                                    }
+                                }
+                                for i2 in 0..16 {
+                                    let dst_at = b * t0 + a1 * t1 + t3 + n2 * i2;
+                                    let src_at = 64 * i2;
+                                    dst[dst_at..dst_at + 64].copy_from_slice(&buffer[src_at..src_at + 64]);
+                                }
+                            }
+                        }
+                    }
+                } else {
+                    for i0 in 0..n {
+                        for i1 in 0..n1 {
+                            for t3 in (0..n2).step_by(16) {
+                                let end3 = (t3 + 16).min(n2);
+                                for i2 in (0..16).step_by(4) {
+                                    for i3_at in (t3..end3).step_by(8) {
+                                        let i3 = i3_at.min(n2 - 8);
+                                        let src_at = a * i0 + a1 * i1 + i2 + 16 * i3;
+                                        let dst_at = b * i0 + a1 * i1 + n2 * i2 + i3;
+                                        block(&src[src_at..], &mut dst[dst_at..], 16, n2);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            } else {
+                for i0 in 0..n {
+                    for i1 in 0..n1 {
+                        for t3 in (0..n2).step_by(16) {
+                            let end3 = (t3 + 16).min(n2);
+                            for i2 in 0..16 {
+                                for i3 in t3..end3 {
+                                    let dst_at = b * i0 + a1 * i1 + n2 * i2 + i3;
+                                    let src_at = a * i0 + a1 * i1 + i2 + 16 * i3;
+                                    dst[dst_at] = src[src_at];
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            if n3 >= 4 && n2 >= 8 {
+                for i01 in 0..n {
+                    for t21 in (0..n2).step_by(16) {
+                        let end21 = (t21 + 16).min(n2);
+                        for i11_at in (0..n3).step_by(4) {
+                            let i11 = i11_at.min(n3 - 4);
+                            for i21_at in (t21..end21).step_by(8) {
+                                let i21 = i21_at.min(n2 - 8);
+                                let src_at = base + a * i01 + i11 + 16 * i21;
+                                let dst_at = base + b * i01 + n2 * i11 + i21;
+                                block1(&src[src_at..], &mut dst[dst_at..], 16, n2);
+                            }
+                        }
+                    }
+                }
+            } else {
+                for i01 in 0..n {
+                    for t21 in (0..n2).step_by(16) {
+                        let end21 = (t21 + 16).min(n2);
+                        for i11 in 0..n3 {
+                            for i21 in t21..end21 {
+                                dst[base + b * i01 + n2 * i11 + i21] = src[base + a * i01 + i11 + 16 * i21];
+                            }
+                        }
+                    }
+                }
+            }
+            true
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; kernel of 4 registers; through a buffer where rows share places in a cache.
 ///
@@ -115,10 +405,15 @@ fn channels_back_block1<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize)
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(clippy::similar_names)]
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 4);
     let src = &src[..16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n];
     let dst = &mut dst[..C * H * W * n];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if channels_back_simd::x86_64::channels_back(n, C, H, W, src, dst) {
+        return;
+    }
     let n1 = C / 16;
     let n2 = H * W;
     let a = 16 * ((C - 1) / 16) * H * W + 16 * H * W;

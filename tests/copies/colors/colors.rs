@@ -78,6 +78,165 @@ fn colors_block<T: Copy>(src: &[T], dst: &mut [T], b0: usize) {
     dst[at..at + 16].copy_from_slice(&lanes);
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod colors_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        #[inline(always)]
+        unsafe fn store<T>(at: *mut T, v: __m128i) {
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe { _mm_storeu_si128(at.cast(), v) };
+        }
+
+        /// Registers of two blocks side by side where the machine has them, else of one.
+        #[cfg(target_feature = "avx2")]
+        type Wide = __m256i;
+        #[cfg(not(target_feature = "avx2"))]
+        type Wide = __m128i;
+
+        #[cfg(target_feature = "avx2")]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, apart: usize) -> Wide {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes at both places.
+            unsafe {
+                let other = at.add(apart);
+                asm!("vmovdqu {0:x}, [{1}]", "vinserti128 {0}, {0}, [{2}], 1",
+                    out(ymm_reg) v, in(reg) at, in(reg) other,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+        #[cfg(not(target_feature = "avx2"))]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
+            // SAFETY: the caller's.
+            unsafe { load(at) }
+        }
+
+        #[inline(always)]
+        unsafe fn store_wide<T>(at: *mut T, v: Wide) {
+            // SAFETY: the caller says that a register lies there.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_storeu_si256(at.cast(), v) };
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { store(at, v) };
+        }
+
+        /// Bytes of two registers, by their numbers in both.
+        #[inline(always)]
+        fn mix(x: __m128i, y: __m128i, lanes: [u8; 16]) -> __m128i {
+            // SAFETY: all bits are numbers, and those of a register.
+            unsafe {
+                #[cfg(target_feature = "ssse3")]
+                {
+                    let of_x: __m128i = core::mem::transmute(lanes.map(|k| k + 112)); // whose highest bit makes a zero
+                    let of_y: __m128i = core::mem::transmute(lanes.map(|k| k.wrapping_sub(16)));
+                    _mm_or_si128(_mm_shuffle_epi8(x, of_x), _mm_shuffle_epi8(y, of_y))
+                }
+                #[cfg(not(target_feature = "ssse3"))]
+                {
+                    let both: [u8; 32] = core::mem::transmute([x, y]);
+                    core::mem::transmute(lanes.map(|k| both[k as usize]))
+                }
+            }
+        }
+
+        /// The same in both blocks.
+        #[inline(always)]
+        fn mix_wide(x: Wide, y: Wide, lanes: [u8; 16]) -> Wide {
+            #[cfg(target_feature = "avx2")]
+            // SAFETY: all bits are numbers, and those of a register.
+            unsafe {
+                let of_x: __m128i = core::mem::transmute(lanes.map(|k| k + 112));
+                let of_y: __m128i = core::mem::transmute(lanes.map(|k| k.wrapping_sub(16)));
+                let (of_x, of_y) = (_mm256_broadcastsi128_si256(of_x), _mm256_broadcastsi128_si256(of_y));
+                _mm256_or_si256(_mm256_shuffle_epi8(x, of_x), _mm256_shuffle_epi8(y, of_y))
+            }
+            #[cfg(not(target_feature = "avx2"))]
+            mix(x, y, lanes)
+        }
+
+        #[inline(always)]
+        unsafe fn exchange<T>(src: *const T, dst: *mut T, b0: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_two(src, 48);
+                let x1 = load_two(src.add(16), 48);
+                let x2 = load_two(src.add(32), 48);
+                let x3 = mix_wide(x0, x1, [0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0]);
+                let x4 = mix_wide(x3, x2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29]);
+                let x5 = mix_wide(x0, x1, [1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0]);
+                let x6 = mix_wide(x5, x2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30]);
+                let x7 = mix_wide(x0, x1, [2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0]);
+                let x8 = mix_wide(x7, x2, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31]);
+                store_wide(dst, x4);
+                store_wide(dst.add(b0), x6);
+                store_wide(dst.add(2 * b0), x8);
+            }
+        }
+
+        #[inline(always)]
+        fn block<T: Copy>(src: &[T], dst: &mut [T], b0: usize) {
+            assert!(core::mem::size_of::<T>() == 1);
+            assert!(b0 <= MOST_STRIDE);
+            assert!(96 <= src.len());
+            assert!(2 * b0 + 32 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange(src, dst, b0);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange(src.add(48), dst.add(16), b0);
+            }
+        }
+
+        /// Whether sizes allow it, and it is done.
+        // The names are those of the definition.
+        #[allow(non_snake_case)]
+        pub fn colors<T: Copy>(H: usize, W: usize, src: &[T], dst: &mut [T]) -> bool {
+            let n = H * W;
+            if n >= 32 {
+                for t1 in (0..n).step_by(128) {
+                    let end1 = (t1 + 128).min(n);
+                    for i1_at in (t1..end1).step_by(32) {
+                        let i1 = i1_at.min(n - 32);
+                        block(&src[3 * i1..], &mut dst[i1..], n);
+                    }
+                }
+                true
+            } else {
+                false
+            }
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: kernel of 3 registers.
 ///
 /// - `src`: at least `3 * H * W` elements
@@ -88,10 +247,15 @@ fn colors_block<T: Copy>(src: &[T], dst: &mut [T], b0: usize) {
 /// Panics if one of them is shorter, or `T` is not of 1 byte.
 // The names are those of the definition.
 #[allow(non_snake_case)]
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn colors<T: Copy>(H: usize, W: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 1);
     let src = &src[..3 * H * W];
     let dst = &mut dst[..3 * H * W];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if colors_simd::x86_64::colors(H, W, src, dst) {
+        return;
+    }
     let n = H * W;
     if n >= 16 {
         for t1 in (0..n).step_by(128) {

@@ -35,6 +35,140 @@ fn morton_block<T: Copy>(src: &[T], dst: &mut [T], a6: usize, b3: usize) {
     dst[b3..b3 + 8].copy_from_slice(&lanes);
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod morton_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        #[inline(always)]
+        unsafe fn store<T>(at: *mut T, v: __m128i) {
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe { _mm_storeu_si128(at.cast(), v) };
+        }
+
+        /// Registers of two blocks side by side where the machine has them, else of one.
+        #[cfg(target_feature = "avx2")]
+        type Wide = __m256i;
+        #[cfg(not(target_feature = "avx2"))]
+        type Wide = __m128i;
+
+        #[cfg(target_feature = "avx2")]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, apart: usize) -> Wide {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes at both places.
+            unsafe {
+                let other = at.add(apart);
+                asm!("vmovdqu {0:x}, [{1}]", "vinserti128 {0}, {0}, [{2}], 1",
+                    out(ymm_reg) v, in(reg) at, in(reg) other,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+        #[cfg(not(target_feature = "avx2"))]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
+            // SAFETY: the caller's.
+            unsafe { load(at) }
+        }
+
+        #[inline(always)]
+        unsafe fn store_wide<T>(at: *mut T, v: Wide) {
+            // SAFETY: the caller says that a register lies there.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_storeu_si256(at.cast(), v) };
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { store(at, v) };
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        unsafe fn exchange<T>(src: *const T, dst: *mut T, a4: usize, a6: usize, b3: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_two(src, a4);
+                let x1 = load_two(src.add(a6), a4);
+                let x2 = zip_wide_lo_epi32(x0, x1);
+                let x3 = zip_wide_hi_epi32(x0, x1);
+                store_wide(dst, x2);
+                store_wide(dst.add(b3), x3);
+            }
+        }
+
+        #[inline(always)]
+        fn block<T: Copy>(src: &[T], dst: &mut [T], a4: usize, a6: usize, b3: usize) {
+            assert!(core::mem::size_of::<T>() == 2);
+            assert!(a4 <= MOST_STRIDE);
+            assert!(a6 <= MOST_STRIDE);
+            assert!(b3 <= MOST_STRIDE);
+            assert!(a4 + a6 + 8 <= src.len());
+            assert!(b3 + 16 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange(src, dst, a4, a6, b3);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange(src.add(a4), dst.add(8), a4, a6, b3);
+            }
+        }
+
+        /// Whether sizes allow it, and it is done.
+        pub fn morton<T: Copy>(src: &[T], dst: &mut [T]) -> bool {
+            for i0 in 0..2 {
+                for i2 in 0..2 {
+                    for i1 in 0..2 {
+                        let src_at = 128 * i0 + 8 * i1 + 64 * i2;
+                        let dst_at = 128 * i0 + 64 * i1 + 32 * i2;
+                        block(&src[src_at..], &mut dst[dst_at..], 32, 16, 16);
+                    }
+                }
+            }
+            true
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: kernel of 2 registers.
 ///
 /// - `src`: at least `256` elements
@@ -43,10 +177,15 @@ fn morton_block<T: Copy>(src: &[T], dst: &mut [T], a6: usize, b3: usize) {
 /// # Panics
 ///
 /// Panics if one of them is shorter, or `T` is not of 2 bytes.
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn morton<T: Copy>(src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 2);
     let src = &src[..256];
     let dst = &mut dst[..256];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if morton_simd::x86_64::morton(src, dst) {
+        return;
+    }
     for i0 in 0..2 {
         for i2 in 0..2 {
             for i1 in 0..2 {

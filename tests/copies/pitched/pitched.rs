@@ -66,6 +66,208 @@ fn pitched_block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
     dst[at..at + 4].copy_from_slice(&lanes);
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod pitched_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        #[inline(always)]
+        unsafe fn store<T>(at: *mut T, v: __m128i) {
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe { _mm_storeu_si128(at.cast(), v) };
+        }
+
+        /// Registers of two blocks side by side where the machine has them, else of one.
+        #[cfg(target_feature = "avx2")]
+        type Wide = __m256i;
+        #[cfg(not(target_feature = "avx2"))]
+        type Wide = __m128i;
+
+        #[cfg(target_feature = "avx2")]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, apart: usize) -> Wide {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes at both places.
+            unsafe {
+                let other = at.add(apart);
+                asm!("vmovdqu {0:x}, [{1}]", "vinserti128 {0}, {0}, [{2}], 1",
+                    out(ymm_reg) v, in(reg) at, in(reg) other,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+        #[cfg(not(target_feature = "avx2"))]
+        #[inline(always)]
+        unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
+            // SAFETY: the caller's.
+            unsafe { load(at) }
+        }
+
+        #[inline(always)]
+        unsafe fn store_wide<T>(at: *mut T, v: Wide) {
+            // SAFETY: the caller says that a register lies there.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_storeu_si256(at.cast(), v) };
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { store(at, v) };
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi64(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi64(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi64(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi64(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi64(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi64(x, y) }
+        }
+
+        #[inline(always)]
+        unsafe fn exchange<T>(src: *const T, dst: *mut T, a1: usize, b0: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_two(src, 4 * a1);
+                let x1 = load_two(src.add(2 * a1), 4 * a1);
+                let x2 = load_two(src.add(a1), 4 * a1);
+                let x3 = load_two(src.add(3 * a1), 4 * a1);
+                let x4 = zip_wide_lo_epi32(x0, x2);
+                let x5 = zip_wide_hi_epi32(x0, x2);
+                let x6 = zip_wide_lo_epi32(x1, x3);
+                let x7 = zip_wide_hi_epi32(x1, x3);
+                let x8 = zip_wide_lo_epi64(x4, x6);
+                let x9 = zip_wide_hi_epi64(x4, x6);
+                let x10 = zip_wide_lo_epi64(x5, x7);
+                let x11 = zip_wide_hi_epi64(x5, x7);
+                store_wide(dst, x8);
+                store_wide(dst.add(b0), x9);
+                store_wide(dst.add(2 * b0), x10);
+                store_wide(dst.add(3 * b0), x11);
+            }
+        }
+
+        #[inline(always)]
+        fn block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
+            assert!(core::mem::size_of::<T>() == 4);
+            assert!(a1 <= MOST_STRIDE);
+            assert!(b0 <= MOST_STRIDE);
+            assert!(7 * a1 + 4 <= src.len());
+            assert!(3 * b0 + 8 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange(src, dst, a1, b0);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange(src.add(4 * a1), dst.add(4), a1, b0);
+            }
+        }
+
+        /// Whether sizes allow it, and it is done.
+        // The names are those of the definition.
+        #[allow(non_snake_case)]
+        pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T]) -> bool {
+            if N >= 4 && M >= 8 {
+                let shares = N >= 64 && M >= 64 && (M / 512 * 512 == M || LD / 512 * 512 == LD);
+                if shares {
+                    let mut buffer = [src[0]; 4096];
+                    for t1_at in (0..M).step_by(64) {
+                        let t1 = t1_at.min(M - 64);
+                        for t0_at in (0..N).step_by(64) {
+                            let t0 = t0_at.min(N - 64);
+                            for i1 in (0..64).step_by(8) {
+                                for i0 in (0..64).step_by(4) {
+                                    let src_at = t0 + LD * t1 + LD * i1 + i0;
+                                    let dst_at = i1 + 64 * i0;
+                                    block(&src[src_at..], &mut buffer[dst_at..], LD, 64);
+                                }
+                            }
+                            for i0 in 0..64 {
+                                let dst_at = M * t0 + t1 + M * i0;
+                                let src_at = 64 * i0;
+                                dst[dst_at..dst_at + 64].copy_from_slice(&buffer[src_at..src_at + 64]);
+                            }
+                        }
+                    }
+                } else {
+                    for t1 in (0..M).step_by(16) {
+                        for t0 in (0..N).step_by(32) {
+                            if N >= t0 + 32 && M >= t1 + 16 {
+                                for i0 in (t0..t0 + 32).step_by(4) {
+                                    for i1 in (t1..t1 + 16).step_by(8) {
+                                        block(&src[i0 + LD * i1..], &mut dst[M * i0 + i1..], LD, M);
+                                    }
+                                }
+                            } else {
+                                let end0 = (t0 + 32).min(N);
+                                let end1 = (t1 + 16).min(M);
+                                for i0_at in (t0..end0).step_by(4) {
+                                    let i0 = i0_at.min(N - 4);
+                                    for i1_at in (t1..end1).step_by(8) {
+                                        let i1 = i1_at.min(M - 8);
+                                        block(&src[i0 + LD * i1..], &mut dst[M * i0 + i1..], LD, M);
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                true
+            } else {
+                false
+            }
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// through a buffer where rows share places in a cache.
 ///
@@ -77,10 +279,15 @@ fn pitched_block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
 /// Panics if one of them is shorter, or `T` is not of 4 bytes.
 // The names are those of the definition.
 #[allow(non_snake_case)]
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 4);
     let src = &src[..LD * M + N - LD];
     let dst = &mut dst[..M * N];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if pitched_simd::x86_64::pitched(M, N, LD, src, dst) {
+        return;
+    }
     if N >= 4 && M >= 4 {
         let shares = N >= 64 && M >= 64 && (M / 512 * 512 == M || LD / 512 * 512 == LD);
         if shares {

@@ -56,6 +56,104 @@ fn vnni_block<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
     dst[at..at + 16].copy_from_slice(&lanes);
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod vnni_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        #[inline(always)]
+        unsafe fn store<T>(at: *mut T, v: __m128i) {
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe { _mm_storeu_si128(at.cast(), v) };
+        }
+
+        #[inline(always)]
+        fn zip_hi_epi16(x: __m128i, y: __m128i) -> __m128i {
+            // SAFETY: the machine has it.
+            unsafe { _mm_unpackhi_epi16(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_hi_epi8(x: __m128i, y: __m128i) -> __m128i {
+            // SAFETY: the machine has it.
+            unsafe { _mm_unpackhi_epi8(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_lo_epi16(x: __m128i, y: __m128i) -> __m128i {
+            // SAFETY: the machine has it.
+            unsafe { _mm_unpacklo_epi16(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_lo_epi8(x: __m128i, y: __m128i) -> __m128i {
+            // SAFETY: the machine has it.
+            unsafe { _mm_unpacklo_epi8(x, y) }
+        }
+
+        #[inline(always)]
+        fn block<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
+            assert!(core::mem::size_of::<T>() == 1);
+            assert!(a2 <= MOST_STRIDE);
+            assert!(b1 <= MOST_STRIDE);
+            assert!(3 * a2 + 16 <= src.len());
+            assert!(12 * b1 + 16 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                let x0 = load(src);
+                let x1 = load(src.add(2 * a2));
+                let x2 = load(src.add(a2));
+                let x3 = load(src.add(3 * a2));
+                let x4 = zip_lo_epi8(x0, x2);
+                let x5 = zip_hi_epi8(x0, x2);
+                let x6 = zip_lo_epi8(x1, x3);
+                let x7 = zip_hi_epi8(x1, x3);
+                let x8 = zip_lo_epi16(x4, x6);
+                let x9 = zip_hi_epi16(x4, x6);
+                let x10 = zip_lo_epi16(x5, x7);
+                let x11 = zip_hi_epi16(x5, x7);
+                store(dst, x8);
+                store(dst.add(4 * b1), x9);
+                store(dst.add(8 * b1), x10);
+                store(dst.add(12 * b1), x11);
+            }
+        }
+
+        /// Whether sizes allow it, and it is done.
+        pub fn vnni<T: Copy>(src: &[T], dst: &mut [T]) -> bool {
+            for i0 in 0..4 {
+                block(&src[64 * i0..], &mut dst[64 * i0..], 16, 4);
+            }
+            true
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: kernel of 4 registers.
 ///
 /// - `src`: at least `256` elements
@@ -64,10 +162,15 @@ fn vnni_block<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
 /// # Panics
 ///
 /// Panics if one of them is shorter, or `T` is not of 1 byte.
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn vnni<T: Copy>(src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 1);
     let src = &src[..256];
     let dst = &mut dst[..256];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if vnni_simd::x86_64::vnni(src, dst) {
+        return;
+    }
     for i0 in 0..4 {
         vnni_block(&src[64 * i0..], &mut dst[64 * i0..], 16, 4);
     }

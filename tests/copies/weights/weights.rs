@@ -171,6 +171,326 @@ fn weights_block1<T: Copy>(src: &[T], dst: &mut [T], a4: usize, b3: usize) {
     dst[at..at + 16].copy_from_slice(&lanes);
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod weights_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        #[inline(always)]
+        unsafe fn store<T>(at: *mut T, v: __m128i) {
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe { _mm_storeu_si128(at.cast(), v) };
+        }
+
+        /// Registers of two blocks side by side where the machine has them, else of one.
+        #[cfg(target_feature = "avx2")]
+        type Wide = __m256i;
+        #[cfg(not(target_feature = "avx2"))]
+        type Wide = __m128i;
+
+        #[inline(always)]
+        unsafe fn load_wide<T>(at: *const T) -> Wide {
+            // SAFETY: the caller says that a register lies there.
+            #[cfg(target_feature = "avx2")]
+            unsafe {
+                let v;
+                asm!("vmovdqu {}, [{}]", out(ymm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                v
+            }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { load(at) }
+        }
+
+        #[inline(always)]
+        unsafe fn store_two<T>(at: *mut T, apart: usize, v: Wide) {
+            // SAFETY: the caller says that there are 16 bytes at both places.
+            #[cfg(target_feature = "avx2")]
+            unsafe {
+                store(at, _mm256_castsi256_si128(v));
+                store(at.add(apart), _mm256_extracti128_si256::<1>(v));
+            }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { store(at, v) };
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi16(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi16(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi16(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi64(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi64(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi64(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_hi_epi8(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpackhi_epi8(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpackhi_epi8(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi16(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi16(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi16(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi32(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi32(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi32(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi64(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi64(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi64(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_wide_lo_epi8(x: Wide, y: Wide) -> Wide {
+            // SAFETY: the machine has it.
+            #[cfg(target_feature = "avx2")]
+            unsafe { _mm256_unpacklo_epi8(x, y) }
+            #[cfg(not(target_feature = "avx2"))]
+            unsafe { _mm_unpacklo_epi8(x, y) }
+        }
+
+        #[inline(always)]
+        unsafe fn exchange<T>(src: *const T, dst: *mut T, a1: usize, b0: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_wide(src);
+                let x1 = load_wide(src.add(8 * a1));
+                let x2 = load_wide(src.add(4 * a1));
+                let x3 = load_wide(src.add(12 * a1));
+                let x4 = load_wide(src.add(2 * a1));
+                let x5 = load_wide(src.add(10 * a1));
+                let x6 = load_wide(src.add(6 * a1));
+                let x7 = load_wide(src.add(14 * a1));
+                let x8 = load_wide(src.add(a1));
+                let x9 = load_wide(src.add(9 * a1));
+                let x10 = load_wide(src.add(5 * a1));
+                let x11 = load_wide(src.add(13 * a1));
+                let x12 = load_wide(src.add(3 * a1));
+                let x13 = load_wide(src.add(11 * a1));
+                let x14 = load_wide(src.add(7 * a1));
+                let x15 = load_wide(src.add(15 * a1));
+                let x16 = zip_wide_lo_epi8(x0, x8);
+                let x17 = zip_wide_hi_epi8(x0, x8);
+                let x18 = zip_wide_lo_epi8(x1, x9);
+                let x19 = zip_wide_hi_epi8(x1, x9);
+                let x20 = zip_wide_lo_epi8(x2, x10);
+                let x21 = zip_wide_hi_epi8(x2, x10);
+                let x22 = zip_wide_lo_epi8(x3, x11);
+                let x23 = zip_wide_hi_epi8(x3, x11);
+                let x24 = zip_wide_lo_epi8(x4, x12);
+                let x25 = zip_wide_hi_epi8(x4, x12);
+                let x26 = zip_wide_lo_epi8(x5, x13);
+                let x27 = zip_wide_hi_epi8(x5, x13);
+                let x28 = zip_wide_lo_epi8(x6, x14);
+                let x29 = zip_wide_hi_epi8(x6, x14);
+                let x30 = zip_wide_lo_epi8(x7, x15);
+                let x31 = zip_wide_hi_epi8(x7, x15);
+                let x32 = zip_wide_lo_epi16(x16, x24);
+                let x33 = zip_wide_hi_epi16(x16, x24);
+                let x34 = zip_wide_lo_epi16(x17, x25);
+                let x35 = zip_wide_hi_epi16(x17, x25);
+                let x36 = zip_wide_lo_epi16(x18, x26);
+                let x37 = zip_wide_hi_epi16(x18, x26);
+                let x38 = zip_wide_lo_epi16(x19, x27);
+                let x39 = zip_wide_hi_epi16(x19, x27);
+                let x40 = zip_wide_lo_epi16(x20, x28);
+                let x41 = zip_wide_hi_epi16(x20, x28);
+                let x42 = zip_wide_lo_epi16(x21, x29);
+                let x43 = zip_wide_hi_epi16(x21, x29);
+                let x44 = zip_wide_lo_epi16(x22, x30);
+                let x45 = zip_wide_hi_epi16(x22, x30);
+                let x46 = zip_wide_lo_epi16(x23, x31);
+                let x47 = zip_wide_hi_epi16(x23, x31);
+                let x48 = zip_wide_lo_epi32(x32, x40);
+                let x49 = zip_wide_hi_epi32(x32, x40);
+                let x50 = zip_wide_lo_epi32(x33, x41);
+                let x51 = zip_wide_hi_epi32(x33, x41);
+                let x52 = zip_wide_lo_epi32(x34, x42);
+                let x53 = zip_wide_hi_epi32(x34, x42);
+                let x54 = zip_wide_lo_epi32(x35, x43);
+                let x55 = zip_wide_hi_epi32(x35, x43);
+                let x56 = zip_wide_lo_epi32(x36, x44);
+                let x57 = zip_wide_hi_epi32(x36, x44);
+                let x58 = zip_wide_lo_epi32(x37, x45);
+                let x59 = zip_wide_hi_epi32(x37, x45);
+                let x60 = zip_wide_lo_epi32(x38, x46);
+                let x61 = zip_wide_hi_epi32(x38, x46);
+                let x62 = zip_wide_lo_epi32(x39, x47);
+                let x63 = zip_wide_hi_epi32(x39, x47);
+                let x64 = zip_wide_lo_epi64(x48, x56);
+                let x65 = zip_wide_hi_epi64(x48, x56);
+                let x66 = zip_wide_lo_epi64(x49, x57);
+                let x67 = zip_wide_hi_epi64(x49, x57);
+                let x68 = zip_wide_lo_epi64(x50, x58);
+                let x69 = zip_wide_hi_epi64(x50, x58);
+                let x70 = zip_wide_lo_epi64(x51, x59);
+                let x71 = zip_wide_hi_epi64(x51, x59);
+                let x72 = zip_wide_lo_epi64(x52, x60);
+                let x73 = zip_wide_hi_epi64(x52, x60);
+                let x74 = zip_wide_lo_epi64(x53, x61);
+                let x75 = zip_wide_hi_epi64(x53, x61);
+                let x76 = zip_wide_lo_epi64(x54, x62);
+                let x77 = zip_wide_hi_epi64(x54, x62);
+                let x78 = zip_wide_lo_epi64(x55, x63);
+                let x79 = zip_wide_hi_epi64(x55, x63);
+                store_two(dst, 16 * b0, x64);
+                store_two(dst.add(b0), 16 * b0, x65);
+                store_two(dst.add(2 * b0), 16 * b0, x66);
+                store_two(dst.add(3 * b0), 16 * b0, x67);
+                store_two(dst.add(4 * b0), 16 * b0, x68);
+                store_two(dst.add(5 * b0), 16 * b0, x69);
+                store_two(dst.add(6 * b0), 16 * b0, x70);
+                store_two(dst.add(7 * b0), 16 * b0, x71);
+                store_two(dst.add(8 * b0), 16 * b0, x72);
+                store_two(dst.add(9 * b0), 16 * b0, x73);
+                store_two(dst.add(10 * b0), 16 * b0, x74);
+                store_two(dst.add(11 * b0), 16 * b0, x75);
+                store_two(dst.add(12 * b0), 16 * b0, x76);
+                store_two(dst.add(13 * b0), 16 * b0, x77);
+                store_two(dst.add(14 * b0), 16 * b0, x78);
+                store_two(dst.add(15 * b0), 16 * b0, x79);
+            }
+        }
+
+        #[inline(always)]
+        fn block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
+            assert!(core::mem::size_of::<T>() == 1);
+            assert!(a1 <= MOST_STRIDE);
+            assert!(b0 <= MOST_STRIDE);
+            assert!(15 * a1 + 32 <= src.len());
+            assert!(31 * b0 + 16 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange(src, dst, a1, b0);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange(src.add(16), dst.add(16 * b0), a1, b0);
+            }
+        }
+
+        #[inline(always)]
+        unsafe fn exchange1<T>(src: *const T, dst: *mut T, a4: usize, b1: usize, b3: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load_wide(src);
+                let x1 = load_wide(src.add(2 * a4));
+                let x2 = load_wide(src.add(a4));
+                let x3 = load_wide(src.add(3 * a4));
+                let x4 = zip_wide_lo_epi8(x0, x2);
+                let x5 = zip_wide_hi_epi8(x0, x2);
+                let x6 = zip_wide_lo_epi8(x1, x3);
+                let x7 = zip_wide_hi_epi8(x1, x3);
+                let x8 = zip_wide_lo_epi16(x4, x6);
+                let x9 = zip_wide_hi_epi16(x4, x6);
+                let x10 = zip_wide_lo_epi16(x5, x7);
+                let x11 = zip_wide_hi_epi16(x5, x7);
+                store_two(dst, b1, x8);
+                store_two(dst.add(4 * b3), b1, x9);
+                store_two(dst.add(8 * b3), b1, x10);
+                store_two(dst.add(12 * b3), b1, x11);
+            }
+        }
+
+        #[inline(always)]
+        fn block1<T: Copy>(src: &[T], dst: &mut [T], a4: usize, b1: usize, b3: usize) {
+            assert!(core::mem::size_of::<T>() == 1);
+            assert!(a4 <= MOST_STRIDE);
+            assert!(b1 <= MOST_STRIDE);
+            assert!(b3 <= MOST_STRIDE);
+            assert!(3 * a4 + 32 <= src.len());
+            assert!(b1 + 12 * b3 + 16 <= dst.len());
+            let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
+            // SAFETY: the last places of the block are in the slices.
+            unsafe {
+                exchange1(src, dst, a4, b1, b3);
+                #[cfg(not(target_feature = "avx2"))]
+                exchange1(src.add(16), dst.add(b1), a4, b1, b3);
+            }
+        }
+
+        /// Whether sizes allow it, and it is done.
+        pub fn weights<T: Copy>(src: &[T], dst: &mut [T]) -> bool {
+            let mut buffer = [src[0]; 2304];
+            for t0 in 0..2 {
+                for k_at in (0..144).step_by(32) {
+                    let k = k_at.min(112);
+                    block(&src[144 * t0 + k..], &mut buffer[16 * k..], 288, 16);
+                }
+                for i1_at in (0..9).step_by(2) {
+                    let i1 = i1_at.min(7);
+                    for i2 in 0..4 {
+                        let src_at = 16 * i1 + 576 * i2;
+                        let dst_at = 2304 * t0 + 256 * i1 + 64 * i2;
+                        block1(&buffer[src_at..], &mut dst[dst_at..], 144, 256, 4);
+                    }
+                }
+            }
+            true
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: kernels of `16` and of 4
 /// registers through a buffer.
 ///
@@ -180,10 +500,15 @@ fn weights_block1<T: Copy>(src: &[T], dst: &mut [T], a4: usize, b3: usize) {
 /// # Panics
 ///
 /// Panics if one of them is shorter, or `T` is not of 1 byte.
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn weights<T: Copy>(src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 1);
     let src = &src[..4608];
     let dst = &mut dst[..4608];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if weights_simd::x86_64::weights(src, dst) {
+        return;
+    }
     let mut buffer = [src[0]; 2304];
     for t0 in 0..2 {
         for k in (0..144).step_by(16) {
