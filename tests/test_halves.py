@@ -2,6 +2,7 @@
 
 import operator
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from lego_emit.arrays import halves
 from lego_emit.arrays import plan as planning
 from lego_emit.copies import digits
 from lego_emit.cute import Swizzle, Swizzled
+from lego_emit.formats.curves import from_distance, to_distance
 
 N = 2048
 HILBERT = catalogue["hilbert.2D"](N, N)
@@ -22,7 +24,6 @@ HILBERT = catalogue["hilbert.2D"](N, N)
 def test_a_hilbert_curve_is_planned_by_a_few_thousand_numbers(monkeypatch):
     """The first pack of 2^22 places: nothing is traced or lowered, and eight operations have all places."""
     counts, whole = [], []
-    to_distance, from_distance = HILBERT.apply_function.func, HILBERT.inv_function.func
 
     @of_operators
     def counted(distance):
@@ -70,7 +71,9 @@ LAYOUTS = {
 def test_places_are_those_of_the_reference(name):
     layout = LAYOUTS[name]
     source = Row(*layout.dims)
-    found, least, most = halves.places(source, layout, layout.size)
+    made = halves.places(source, layout, layout.size)
+    assert made is not None
+    found, least, most = made
     assert (least, most) == (found.min(), found.max()) == (0, layout.size - 1)
     for k in random.Random(0).sample(range(layout.size), 300):
         assert found[k] == source.apply(*layout.inv(k))
@@ -105,7 +108,7 @@ def test_operators_are_those_of_arrays(seed):
     """And bits has what is set in any number, of which none is negative then."""
     rng = random.Random(seed)
     rows, columns = np.arange(0, 1024, 32), np.arange(32)
-    known = [(halves.Apart(rows, columns), np.arange(1024))]
+    known: list[tuple[halves.Grid, Any]] = [(halves.Apart(rows, columns), np.arange(1024))]
     for _ in range(rng.randint(2, 8)):
         sign = rng.choice(OPERATORS)
         x, a = rng.choice(known)
