@@ -430,6 +430,15 @@ def test_what_functions_read_is_watched(kernel, change):
         ("rows + 1, :2", None),
         ("np.arange(2), :", None),
         ("rows[:], rows", None),
+        ("rows [ : ], :", [[8, 9], [10, 11], [12, 13]]),
+        ("rows[\n:  # all\n], :", [[8, 9], [10, 11], [12, 13]]),
+        ("rows[0:], 1", [9, 11, 13]),
+        ("rows[:, None] + 1, :", [[10, 11], [12, 13], [14, 15]]),
+        ("rows[0:], :", None),
+        ("-rows, :", None),
+        ("np.minimum(rows, 8), :", None),
+        (":, np.arange(2)[None, :]", None),
+        ("rows[:] + 1, :", None),
     ],
 )
 def test_arrays_beside_an_axis(index, value, tmp_path):

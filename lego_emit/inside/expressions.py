@@ -25,7 +25,7 @@ from .layouts import METHODS, Layouts
 from .names import OwnNames
 from .outer import MISSING, comes_from, is_ours, makes_layouts, tables_in
 from .source import Source
-from .widening import loaded
+from .widening import CONVERTING, loaded
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 AT_ONCE = (sum, min, max, any, all, list, tuple, set, sorted, dict)
@@ -330,8 +330,10 @@ class Expressions(Layouts):
     def _asked(
         self, node: ast.expr, layout: Any, base: ast.expr, method: str, parts: Sequence[ast.expr]
     ) -> Any:
-        if any(map(self._is_slice, parts)):
-            for part in filter(self._is_vector, parts):
+        if axes := sum(map(self._is_slice, parts)):
+            for part in parts:
+                if self._is_slice(part) or not self._is_vector(part, axes):
+                    continue
                 said = self.source.said(part)
                 way = (
                     f"write {said}[:]" if isinstance(part, ast.Name) else "give it a name, rows[:]"
@@ -377,24 +379,52 @@ class Expressions(Layouts):
     def _is_slice(node: ast.expr) -> bool:
         """Whether an index has an axis of its own: ":", ":8" or rows[:]."""
         match node:
-            case ast.Slice() | ast.Subscript(slice=ast.Slice()):
+            case ast.Slice() | ast.Subscript(value=ast.Name(), slice=ast.Slice(None, None, None)):
                 return True
             case ast.Constant(value=str(text)):
                 return text.strip().startswith(":")
         return False
 
-    def _is_vector(self, node: ast.expr) -> bool:
-        """Whether a value is an array of one axis: arithmetic of what arange() of the language gives."""
+    def _is_vector(self, node: ast.expr, axes: int = 0) -> bool:
+        """Whether a value is an array of one axis: what arange() of the language gives, or a slice, and what is
+        computed of these element by element. axes: those of ':' beside it, before which it may have an axis of its
+        own, as in rows[:, None]."""
         match node:
             case ast.Name(id=name):
                 return name in self.vectors
             case ast.BinOp(left=left, right=right):
-                return self._is_vector(left) or self._is_vector(right)
-            case ast.Call(func=func):
-                found = self.outer.value(func)
-                named = getattr(found, "__name__", "") == "arange"
-                return named and comes_from(found, (self.language.package,))
+                return self._is_vector(left, axes) or self._is_vector(right, axes)
+            case ast.UnaryOp(operand=operand):
+                return self._is_vector(operand, axes)
+            case ast.Compare(left=left, comparators=others):
+                return any(self._is_vector(one, axes) for one in (left, *others))
+            case ast.IfExp(body=yes, orelse=no):
+                return self._is_vector(yes, axes) or self._is_vector(no, axes)
+            case ast.Subscript(value=base, slice=key) if self._layout(base) is None:
+                places = key.elts if isinstance(key, ast.Tuple) else [key]
+                if not axes and isinstance(key, ast.Tuple):
+                    return False  # of what axes, is seen where it is an index
+                new = [isinstance(k, ast.Constant) and k.value is None for k in places]
+                return any(isinstance(k, ast.Slice) for k in places) and new != [
+                    False,
+                    *[True] * axes,
+                ]
+            case ast.Call(func=func, args=args):
+                return self._gives_vector(func, args, axes)
         return False
+
+    def _gives_vector(self, func: ast.expr, args: list[ast.expr], axes: int) -> bool:
+        """Whether a call gives an array of one axis."""
+        found, language = self.outer.value(func), self.language
+        if isinstance(func, ast.Attribute) and func.attr in CONVERTING and found is MISSING:
+            return self._is_vector(func.value, axes)
+        name = getattr(found, "__name__", "")
+        if not comes_from(found, (language.package,)):
+            return False
+        if name == "arange":
+            return True
+        each = name in (*language.loads, *language.pure, *CONVERTING, "load", "gather")
+        return each and any(self._is_vector(one, axes) for one in args)
 
     def _argument(self, node: ast.expr) -> Any:
         """An index as a kernel sees it."""
@@ -420,7 +450,7 @@ class Expressions(Layouts):
                 self._layout(node.value) is None
             ):
                 self._check_names(node)
-                return self.source.said(node)  # a vector of the kernel's own, along an axis
+                return f"{self.source.said(node.value)}[:]"  # a vector of the kernel's own, along an axis
             case ast.Starred():
                 raise self.source.error(node, "write the indices one by one")
         if (whole := self._literal(node)) is not None:

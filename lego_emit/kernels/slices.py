@@ -11,7 +11,7 @@ from .texts import filled
 from .values import MOST, Kernel, Value
 
 OTHER = re.compile(r"[?(\[{]|\w\s*::")  # a colon of the kernel's language
-VECTOR = re.compile(r"([^\W\d]\w*)\[:\]")
+VECTOR = re.compile(r"([^\W\d]\w*)\s*\[\s*:\s*\]")
 DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)")  # the same number in every language: C's 010 is 8
 
 
