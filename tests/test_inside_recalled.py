@@ -478,7 +478,7 @@ print(len(found))
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("numba_kernels", 11), pytest.param("triton_kernels", 2, marks=pytest.mark.deep)],
+    [("numba_kernels", 13), pytest.param("triton_kernels", 2, marks=pytest.mark.deep)],
 )
 def test_a_later_process_rewrites_nothing(name, count, tmp_path, request):
     if name == "triton_kernels":
