@@ -92,8 +92,10 @@ def site(tmp_path_factory):
                 pytest.fail(reason)
             pytest.skip(reason)
     folder = tmp_path_factory.mktemp("playground")
+    # PIP_NO_BUILD_ISOLATION=0 is --no-build-isolation: the environment of the tests has setuptools.
     built = subprocess.run(
-        ["node", WEB / "build.mjs", folder], env={**os.environ, "PYTHON": sys.executable},
+        ["node", WEB / "build.mjs", folder],
+        env={**os.environ, "PYTHON": sys.executable, "PIP_NO_BUILD_ISOLATION": "0"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert built.returncode == 0, built.stderr[-2000:]
