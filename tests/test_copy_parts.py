@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
+from copy_lengths import MOST, longest, symbolic
 from marks import rest_deep
 from test_copies import changed, plan
 
@@ -74,6 +75,7 @@ SLICED = {
     "changed": (Row(M, N), Col(M, N), {"element": 1, "value": lambda v: v ^ 0x88}),
     "few": (catalogue["tenstorrent.TILE"](M, N), Col(M, N), {"element": 2}),
     "bricks": (Row(M, N), catalogue["onednn.BA16a16b2a"](M, N), {"element": 1}),
+    "cyclic": (*symbolic("scalapack.block_cyclic_2d"), {"element": 2}),
     "large": (Row(1024, 1025), Col(1024, 1025), {"element": 1}),
     "curves": (Row(256, 256), catalogue["morton.2D"](256, 256), {"element": 8}),
 }  # fmt: skip
@@ -89,6 +91,13 @@ def test_slices_of_the_destination_are_verified(name, monkeypatch, need):
     found = unit.verify()
     assert found and "in two threads" in str(found), str(found)
     assert f"{name}_chunks" in str(unit)
+
+
+@pytest.mark.slow
+def test_padding_is_cut_along_the_rows_of_elements():
+    """Padding of whole processes, whose digits are one, is cut at those, too."""
+    A, B, options = SLICED["cyclic"]
+    assert longest(str(copy(A, B, "rust", name="cyclic", threads=True, **options)), "rust") <= MOST
 
 
 @pytest.mark.slow

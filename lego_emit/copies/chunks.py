@@ -119,6 +119,7 @@ def in_chunks(
     Raises LayoutError where the destination is not made of such rows.
     """
     boxes: list[Box] = []
+    plan = _with_rows(plan)
     found = _in_chunks(plan, samples, taken, abilities, piece, {}, boxes)
     if plan.space.sizes and abilities.calls and length(found.body) > LONG_PART:
         known = [*plan.space.sizes, *taken]
@@ -189,6 +190,29 @@ def _in_chunks(
         into += inner if condition is None else (When(condition, inner),)
     found += apart(padding, "padding") if padding else ()
     return Chunks(tuple(names.lets), tuple(found), count, (tuple(cuts),), chunks, tuple(boxes))
+
+
+def _with_rows(plan: Plan) -> Plan:
+    """The plan whose padding has digits apart that are one in it, but two in the boxes of elements: rows, and what
+    lies in one."""
+    arithmetic = Sizes(plan.space.known)
+    rows = {node_of(d.b): d.b for box in plan.boxes if not box.is_padding for d in box.digits}
+
+    def apart(digit: Digit) -> list[Digit]:
+        for row in rows.values():
+            ratio = arithmetic.quotient(arithmetic.of(row), arithmetic.of(digit.b))
+            if ratio is None or ratio == 1:
+                continue
+            count = arithmetic.quotient(arithmetic.of(digit.n), ratio)
+            if count is not None and count != 1:
+                n, within = (_own(size, plan) for size in (count, ratio))
+                return [replace(digit, n=n, b=row), *apart(replace(digit, n=within))]
+        return [digit]
+
+    def of(box: Box) -> Box:
+        return replace(box, digits=tuple(e for d in box.digits for e in apart(d)))
+
+    return replace(plan, boxes=tuple(of(box) if box.is_padding else box for box in plan.boxes))
 
 
 def _levels(
