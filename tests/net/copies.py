@@ -395,19 +395,12 @@ def judge(pairs, compiler="gcc", told=None):
             includes="\n".join(includes), cases="\n  ".join(cases), fill=FILL
         )
         file.write_text(text)
-        command = [
-            compiler,
-            "-std=c99",
-            "-g1",
-            *STRICT,
-            *COMPILERS[compiler],
-            file.name,
-            "-o",
-            "main",
-        ]
         if in_rust:
             checked = ("-C", "opt-level=1", "-C", "debug-assertions=on")
             command = ["rustc", "--edition", "2021", *checked, *RUSTC[compiler], file.name]
+        else:
+            flags = (*STRICT, *COMPILERS[compiler])
+            command = [compiler, "-std=c99", "-g1", *flags, file.name, "-o", "main"]
         run = partial(subprocess.run, cwd=folder, capture_output=True, text=True, check=False)
         if (done := run(command)).returncode:
             return [*found, (pairs[0].number, f"does not compile: {done.stderr[:2000]}")]
