@@ -69,7 +69,7 @@ class BoxNest(Tiles):
         is_known = True
         ends: list[Statement] = []
         in_lines = streams and self._has_lines_of_runs
-        tile = self._tile_of_lines(mover) if in_lines else self._direct_tile(mover)
+        tile = self._tile_of_lines(mover) if in_lines else self._direct_tile(mover, streams)
         for k in range(len(self.digits)):
             if k == mover.whole or self._is_whole(k, mover.cell[k]):
                 continue
@@ -146,9 +146,10 @@ class BoxNest(Tiles):
         sizes = {n.value: LARGE_SIZE for n in node.walk() if n.op == "var"}
         return evaluated(node, sizes, {})
 
-    def _direct_tile(self, mover: Mover) -> list[int]:
+    def _direct_tile(self, mover: Mover, streams: bool) -> list[int]:
         """A tile of lines on both sides, of the source two, of which the second one is fetched ahead; all of digits
-        that are short, where the first cache has room for their elements on both sides."""
+        that are short, where the first cache has room for their elements on both sides. Runs of half a line, which
+        one instruction stores, are written in twice as many lines: caches fetch fewer of four ahead."""
         sizes = [self.digits[k].n for k, size in enumerate(self.tile) if size]
         if (
             mover.kernel is not None
@@ -161,12 +162,21 @@ class BoxNest(Tiles):
             k = self.chains[0][-1].digit
             found[k] = max(found[k], self._known(k))
         elif self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
-            k = self.chains[0][-1].digit
-            n, size = self.digits[k].n, found[k]
-            if not self._is_whole(k, size):
-                divides = isinstance(n, int) and n % size == 0 and n % (2 * size)
-                found[k] *= 1 if divides else 2
+            twice = {self.chains[0][-1].digit}
+            if self._is_half_a_line(mover) and len(self.chains[1]) == 1 and not streams:
+                twice.add(self.chains[1][0].digit)
+            for k in twice:
+                n, size = self.digits[k].n, found[k]
+                if not self._is_whole(k, size):
+                    divides = isinstance(n, int) and n % size == 0 and n % (2 * size)
+                    found[k] *= 1 if divides else 2
         return found
+
+    def _is_half_a_line(self, mover: Mover) -> bool:
+        """Whether runs have a line's half or more, and no line."""
+        if mover.kernel is not None or self.run is None:
+            return False
+        return LINE <= 2 * self._known(self.run) * self.bytes < 2 * LINE
 
     def _known(self, k: int) -> int:
         """The extent of a digit that is known, else 0."""
