@@ -29,7 +29,7 @@ from lego_emit.printers.copy_rust import LINTS, PART, LinesInRust
 from lego_emit.printers.rust import USIZE
 from lego_emit.printers.rust_lints import allowed
 
-ABILITIES = Abilities(streams=False, fetches=False, calls=True, signed=False)
+ABILITIES = Abilities(streams=False, fetches=False, calls=True, signed=False, squares=False)
 VECTOR = 16  # bytes of a register
 WHERE = '#[cfg(all(feature = "simd", target_arch = "x86_64"))]'
 AVX2, SSE2 = '#[cfg(target_feature = "avx2")]', '#[cfg(not(target_feature = "avx2"))]'

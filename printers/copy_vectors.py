@@ -6,7 +6,7 @@ Intel's intrinsics guide, _mm_stream_si128 and _mm_sfence.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from lego_emit.emit.nests import (
@@ -25,6 +25,7 @@ from lego_emit.ir.nests import (
     Kernel,
     Move,
     kernels,
+    plus,
     walk,
 )
 from lego_emit.ir.nodes import Node, const, made, var
@@ -57,6 +58,7 @@ class VectorsInC(NestLines):
         """Set what the macros of the file begin with."""
         self.macro = f"{stem}_vectors".upper()
         self.large, self.scalar = f"{stem}_large".upper(), f"{stem}_scalar".upper()
+        self.rolled = f"{stem}_rolled".upper()
 
     def share(self, group: Sequence[VectorsInC], stem: str, unit: str) -> None:
         """Have the helpers in common with others of the same element. stem: what their names begin with."""
@@ -71,6 +73,12 @@ class VectorsInC(NestLines):
         """Whether something is written past the caches."""
         bodies = (s for part in self.group for s in walk(part.routine.body))
         return any(getattr(s, "streams", False) for s in bodies)
+
+    @property
+    def keeps_loops(self) -> bool:
+        """Whether compilers are asked to leave a loop as it is."""
+        bodies = (s for part in self.group for s in walk(part.routine.body))
+        return any(getattr(s, "rolled", False) for s in bodies)
 
     # -- what is made of an element ------------------------------------------------------------------
 
@@ -154,6 +162,7 @@ class VectorsInC(NestLines):
                 for k in range(len(kernel.block))
                 if any(index[k] for index, _ in places)
                 or (k == kernel.pair and kernel.apart(side) is None)
+                or (k == kernel.square and side == 1)
             ]
             for side, places in enumerate((kernel.loads, kernel.stores))
         ]
@@ -188,13 +197,24 @@ class VectorsInC(NestLines):
                 f"#define {self.large} {LARGE}",
                 "#endif",
             ]
+        if self.keeps_loops and not any(lead.keeps_loops for lead in earlier):
+            found += [
+                "#ifdef __clang__",
+                f'#define {self.rolled} _Pragma("clang loop unroll(disable)")',
+                "#else",
+                f"#define {self.rolled}",
+                "#endif",
+            ]
         value = self.routine.value
         shapes = {self._shape(step.lanes) for k in self.kernels for step in k.steps}
         shapes |= {1, 8} if self._has_pairs else {1}
         if value is not None:
             shapes.add(self.routine.element_bytes)
         V, memcpy = self._type(1), self.forms.run.partition("(")[0]
-        found += [*map(self._typedef, sorted(shapes)), *self._load("load", V)]
+        found += map(self._typedef, sorted(shapes))
+        loads = self.streams or value is not None or not self.kernels
+        if loads or any(k.square is None for k in self.kernels):
+            found += self._load("load", V)
         if value is not None:
             lanes = self._type(self.routine.element_bytes)
             text = self.cast(V, f"({spelled(value, VALUES, hexadecimal)})")
@@ -315,7 +335,16 @@ class VectorsInC(NestLines):
             *self._mixes(True, 2 * VECTOR),
         ]
         plain = [f"typedef {self._type(1)} {V};", *self._mixes(True)]
-        if any(kernel.apart(0) != kernel.lanes for kernel in kernels):
+        if any(kernel.square is not None for kernel in kernels):
+            x, y = (self.cast(long, name) for name in "xy")
+            for half, lanes in (("low", "0, 1, 4, 5"), ("high", "2, 3, 6, 7")):
+                text = self.cast(V, f"__builtin_shufflevector({x}, {y},{BREAK}{lanes})")
+                found += [
+                    f"{self.mark} {V} {p}{half}_halves({V} x, {V} y) {{",
+                    self.line(f"return {text};", 2),
+                    "}",
+                ]
+        if any(k.apart(0) != k.lanes and k.square is None for k in kernels):
             found += [*self.template, load, self.line(f"return {joined};", 2), "}"]
             plain += [*self.template, load, "  (void)apart;", f"  return {p}load(at);", "}"]
         if any(kernel.apart(1) != kernel.lanes for kernel in kernels):
@@ -332,7 +361,7 @@ class VectorsInC(NestLines):
             found += [*self.template, store, *(self.line(text, 2) for text in stores), "}"]
             plain += [*self.template, store, "  (void)apart;", f"  {p}store(at, v);", "}"]
         found += ["#else", *plain, "#endif"]
-        if any(kernel.apart(0) == kernel.lanes for kernel in kernels):
+        if any(k.apart(0) == k.lanes or k.square is not None for k in kernels):
             found += self._load("load_wide", V)
         if any(kernel.apart(1) == kernel.lanes for kernel in kernels):
             found += self._store("store_wide", V)
@@ -441,17 +470,17 @@ class VectorsInC(NestLines):
             for k, place in enumerate(kernel.loads)
         ]
         values += [f"x{s.out} = {self._mix(s.lanes, pairs)}(x{s.x}, x{s.y})" for s in kernel.steps]
-        found = head("exchange" if pairs else "block")
-        group = 4 if len(kernel.steps) > 8 else 1
         count = len(kernel.loads)
-        for part in (values[:count], values[count:]):
-            for k in range(0, len(part), group):
-                found.append(self.line(f"const {V} {COMMA.join(part[k : k + group])};", 2))
-        for register, place in zip(kernel.kept, kernel.stores, strict=True):
-            to = f"{self._at('dst', place, 'b', other)}{more[1]}"
-            found.append(self.line(f"{p}store{ways[1]}({to}, x{register});", 2))
+        loads, steps = self._named(V, values[:count], kernel), self._named(V, values[count:], kernel)
+        stores = [
+            self.line(f"{p}store{ways[1]}({self._at('dst', place, 'b', other)}{more[1]}, x{k});", 2)
+            for k, place in zip(kernel.kept, kernel.stores, strict=True)
+        ]
+        if kernel.square is not None:
+            return self._square(at, kernel, head, [*steps, *stores])
+        found = [*head("exchange" if pairs else "block"), *loads, *steps, *stores, "}"]
         if not pairs:
-            return [*found, "}"]
+            return found
         strides = "".join(
             f", {stem}{k}" for stem, ks in zip("ab", (own, other), strict=True) for k in ks
         )
@@ -461,11 +490,72 @@ class VectorsInC(NestLines):
         )
         return [
             *found,
-            "}",
             *head("block"),
             f"  {p}exchange{at or ''}(src, dst{strides});",
             "#ifndef __AVX2__",
             self.line(f"{p}exchange{at or ''}({second}{strides});", 2),
+            "#endif",
+            "}",
+        ]
+
+    def _named(self, V: str, values: Sequence[str], kernel: Kernel) -> list[str]:
+        """Registers with their names, several in a line where they are many."""
+        group = 4 if len(kernel.steps) > 8 else 1
+        groups = (values[k : k + group] for k in range(0, len(values), group))
+        return [self.line(f"const {V} {COMMA.join(own)};", 2) for own in groups]
+
+    def _square(
+        self, at: int, kernel: Kernel, head: Callable[[str], list[str]], body: Sequence[str]
+    ) -> list[str]:
+        """A kernel of four blocks: of pairs that are neighbors in the source, and that are so in the destination. body:
+        what is done to the registers of two."""
+        p, V, k = self.p, self._vector(True), kernel.square
+        own, other = self._strides(kernel)
+        written = [n for n in other if any(index[n] for index, _ in kernel.stores)]
+        registers = COMMA.join(f"{V} x{n}" for n in range(len(kernel.loads)))
+        to = f"{self.type}{self.star}{self.restrict} dst"
+        strides = "".join(f", b{n}" for n in written)
+        parameters = COMMA.join([registers, to, *(f"{self.integer} b{n}" for n in written)])
+        name = f"{p}exchange{at or ''}"
+        start = self.printer.head(f"{self.mark} {INLINED} void {name}", parameters, " {")
+
+        def loaded(second: int, square: int) -> list[str]:
+            """What loads a block's registers."""
+            found: list[str] = []
+            for index, beyond in kernel.loads:
+                step = kernel.apart(0)
+                rows = [n * second * (m == kernel.pair) for m, n in enumerate(kernel.block)]
+                place = tuple(map(sum, zip(index, rows, strict=True))) if step is None else index
+                place = place, beyond + second * (step or 0) + square * kernel.lanes
+                found.append(f"{p}load_wide({self._at('src', place, 'a', own)})")
+            return found
+
+        def exchanged(values: Sequence[str], second: int, square: int) -> str:
+            index = tuple(n * square * (m == k) for m, n in enumerate(kernel.block))
+            to = self._at("dst", (index, second * kernel.lanes), "b", other)
+            return self.line(f"{name}({COMMA.join(values)},{BREAK}{to}{strides});", 2)
+
+        names = [[f"{side}{n}" for n in range(len(kernel.loads))] for side in "yz"]
+        halves = [
+            [f"{p}{half}_halves({y}, {z})" for y, z in zip(*names, strict=True)]
+            for half in ("low", "high")
+        ]
+        rows = [
+            [f"{own} = {text}" for own, text in zip(side, loaded(second, 0), strict=True)]
+            for second, side in enumerate(names)
+        ]
+        return [
+            *self.template,
+            *start.split("\n"),
+            *body,
+            "}",
+            *head("block"),
+            "#ifdef __AVX2__",
+            *self._named(V, rows[0], kernel),
+            *self._named(V, rows[1], kernel),
+            *(exchanged(halves[square], 0, square) for square in (0, 1)),
+            "#else",
+            *(exchanged(loaded(n, square), n, square) for square in (0, 1) for n in (0, 1)),
             "#endif",
             "}",
         ]
@@ -488,6 +578,5 @@ class VectorsInC(NestLines):
                 term = var(f"{stem}{k}")
                 term = term if index[k] == 1 else made("mul", index[k], term)
                 offset = term if offset == const(0) else made("add", offset, term)
-        if beyond:
-            offset = const(beyond) if offset == const(0) else made("add", offset, beyond)
+        offset = plus(offset, beyond)
         return array if offset == const(0) else f"{array} + {self.text(offset, 12)}"

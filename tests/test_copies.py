@@ -32,7 +32,7 @@ from lego_emit import (
 )
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
-from lego_emit.copies import checks
+from lego_emit.copies import checks, running
 from lego_emit.copies.checks import check, sizes_of
 from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits
@@ -373,6 +373,26 @@ def test_planted_faults_of_nests_are_found(layouts):
             check(made, changed(body, kind, change))
 
 
+@pytest.mark.parametrize("size", [2, 4, 8])
+def test_four_blocks_of_a_transposition_load_and_store_whole_registers(size):
+    """The second row of a tile before the first: processors fetch twice what is read or written in equal strides."""
+    made, body = planned(Row(M, N), Col(M, N), size)
+    assert {s.kernel.cell for s in walk(body) if isinstance(s, Apply)} == {(32 // size,) * 2}
+    loops = [s for s in walk(body) if isinstance(s, Loop) and s.rolled]
+    assert [s.falls for s in loops] == [True, False]
+    for kind, change in (
+        (Apply, lambda s: replace(s, kernel=replace(s.kernel, square=None))),
+        (Loop, lambda s: replace(s, stop=plus(s.stop, -s.step)) if s.falls else s),
+    ):
+        with pytest.raises(InternalError, match="nothing was emitted"):
+            check(made, changed(body, kind, change))
+    text = str(copy(Row(192, 192), Col(192, 192), "c", element=size, name="turn"))
+    assert text.count("for (int64_t i0 = t0 + ") == 1
+    assert text.count("turn_low_halves(y") == 16 // size
+    unit = copy(Row(80, 72), Col(80, 72), "cpp", element=size)
+    assert running.verify(unit, None, ("-O2", "-march=x86-64-v3"))
+
+
 @pytest.mark.quick(1)
 @pytest.mark.parametrize("turn", [1, -1])
 def test_two_kernels_where_no_one_does_it(turn):
@@ -501,7 +521,7 @@ def test_sizes_with_long_names(target):
 @pytest.mark.slow
 def test_a_faulty_text_is_not_verified():
     unit = copy(Row(M, N), Col(M, N), "c", name="faulty")
-    wrong = unit.source.replace("N - 4", "N - 5")
+    wrong = unit.source.replace("N - 8", "N - 9")
     assert wrong != unit.source
     assert not replace(unit, source=wrong).verify()
 

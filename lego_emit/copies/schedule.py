@@ -84,14 +84,17 @@ class BoxNest(Tiles):
                 start, n = var(self.outer[k]), self.digits[k].n
                 around[k] = Loop(self.outer[k], self.n[k], (), size)
                 stop = made("add", start, const(size))
-                full.append(Loop(self.inner[k], stop, (), cell, start))
+                full.append(self._within(mover, k, size, stop))
                 if not isinstance(n, int) or n % size:
                     fits.append(made("ge", self.n[k], stop))
                     is_known = is_known and isinstance(n, int)
                     end = made("select", made("lt", stop, self.n[k]), stop, self.n[k])
                     ends.append(Let(self.ends[k], end))
-                    stop = var(self.ends[k])
-                within.append(Loop(self.inner[k], stop, (), cell, start, self._last(k, cell)))
+                    within.append(
+                        Loop(self.inner[k], var(self.ends[k]), (), cell, start, self._last(k, cell))
+                    )
+                else:
+                    within.append(full[-1])
         moved = (self._moved(mover, names, streams),)
         inner = (*ends, *_nested(within, moved))
         if mover.kernel is not None and len(fits) > 1 and not is_known:
@@ -108,6 +111,16 @@ class BoxNest(Tiles):
             both = apart | around
             nest = [both[k] for k in sorted(both, key=lambda k: -self._far(k))]
         return self._unless_empty(mover.run, _nested(nest, inner))
+
+    def _within(self, mover: Mover, k: int, size: int, stop: Node) -> Loop:
+        """The loop within a tile. Of squares, the second row is moved before the first: what a load or a store strides by
+        changes then from one round to the next, as long as all rounds have the same code, and no prefetcher of strides
+        asks the second cache for lines that are asked for anyway."""
+        cell, kernel = max(mover.cell[k], 1), mover.kernel
+        is_square = kernel is not None and kernel.square is not None
+        falls = kernel is not None and kernel.square == k and size == 2 * cell
+        start = var(self.outer[k])
+        return Loop(self.inner[k], stop, (), cell, start, falls=falls, rolled=is_square)
 
     @property
     def _has_lines_of_runs(self) -> bool:
@@ -147,9 +160,9 @@ class BoxNest(Tiles):
         return evaluated(node, sizes, {})
 
     def _direct_tile(self, mover: Mover, streams: bool) -> list[int]:
-        """A tile of lines on both sides, of the source two, of which the second one is fetched ahead; all of digits
-        that are short, where the first cache has room for their elements on both sides. Runs of half a line, which
-        one instruction stores, are written in twice as many lines: caches fetch fewer of four ahead."""
+        """A tile of lines on both sides, of the source two, of which the second one is fetched ahead, if blocks are not
+        squares; all of digits that are short, where the first cache has room for their elements on both sides. Runs of
+        half a line, which one instruction stores, are written in twice as many lines: caches fetch fewer of four ahead."""
         sizes = [self.digits[k].n for k, size in enumerate(self.tile) if size]
         if (
             mover.kernel is not None
@@ -161,6 +174,8 @@ class BoxNest(Tiles):
         if mover.kernel is not None and self._has_short_rows:
             k = self.chains[0][-1].digit
             found[k] = max(found[k], self._known(k))
+        elif mover.kernel is not None and mover.kernel.square is not None:
+            return found  # whose rows are written in pairs, the second one first
         elif self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
             twice = {self.chains[0][-1].digit}
             if self._is_half_a_line(mover) and len(self.chains[1]) == 1 and not streams:

@@ -29,7 +29,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, made, var
 from .digits import Digit, Size
-from .kernels import MOST_FIELDS, interleaved, of_bits
+from .kernels import MOST_FIELDS, MOST_REGISTERS, interleaved, of_bits
 from .plan import Box
 from .values import node_of
 
@@ -96,9 +96,11 @@ def falls(stride: Size) -> bool:
     return stride < 0 if isinstance(stride, int) else all(c < 0 for c in stride.terms.values())
 
 
-def paired(kernel: Kernel, digits: Sequence[Digit], sides: Sequence[Sequence[Size]]) -> Kernel:
+def paired(
+    kernel: Kernel, digits: Sequence[Digit], sides: Sequence[Sequence[Size]], squares: bool = False
+) -> Kernel:
     """The kernel with a second block beside it, where both are neighbors in the destination, or the source.
-    sides: the strides of digits in both."""
+    sides: the strides of digits in both; squares: whether it may have four."""
     for side in (1, 0):
         for k, size in enumerate(kernel.block):
             if sides[side][k] == kernel.lanes // size and kernel.lanes % size == 0:
@@ -109,7 +111,20 @@ def paired(kernel: Kernel, digits: Sequence[Digit], sides: Sequence[Sequence[Siz
                     chains[side] = (*own, k)
                     both = replace(both, chains=(chains[0], chains[1]))
                 if fits(both, digits):
-                    return both
+                    return squared(both, digits, sides[0]) if side and squares else both
+    return kernel
+
+
+def squared(kernel: Kernel, digits: Sequence[Digit], strides: Sequence[Size]) -> Kernel:
+    """A kernel of pairs as one of squares, where another pair is beside it in the source, whose strides these are, and
+    registers have room for both: a processor loads two registers at once, however long they are."""
+    if kernel.apart(1) != kernel.lanes or 2 * len(kernel.loads) > MOST_REGISTERS:
+        return kernel
+    for k, size in enumerate(kernel.block):
+        if k != kernel.pair and strides[k] == kernel.lanes // size and kernel.lanes % size == 0:
+            four = replace(kernel, square=k)
+            if fits(four, digits):
+                return four
     return kernel
 
 
@@ -273,9 +288,8 @@ class Tiles:
         if kernel is None:
             return self.plain
         if self.abilities.pairs:
-            kernel = paired(
-                kernel, self.digits, [[getattr(d, s) for d in self.digits] for s in "ab"]
-            )
+            sides = [[getattr(d, s) for d in self.digits] for s in "ab"]
+            kernel = paired(kernel, self.digits, sides, self.abilities.squares)
         return Mover(kernel.cell, kernel=kernel)
 
     def _kernel(self) -> Kernel | None:

@@ -64,7 +64,7 @@ class NestForms:
     """How a language spells a nest, here C. {T}: the element's type, {I}: int64's.
 
     let: of {name} and {expr}; loop: of {name}, {start}, {stop} and {last}, which is one less; steps: likewise, by
-    {step}; least: the smaller of {x} and {y}, a choice between them where it is ""; when,
+    {step}; falls: from {last} down to {start}, in languages that have vectors; least: the smaller of {x} and {y}, a choice between them where it is ""; when,
     otherwise, end: of a condition {expr}; end_loop: the same of a loop; place: of an {array} and an {offset}; pointer: to that; one: moves an
     element, of places {to} and {of}; run: moves several, of pointers {to} and {of} and the bytes {count}, as one
     does where it has {count}; zero, zeros:
@@ -74,6 +74,7 @@ class NestForms:
     let: str = "const {I} {name} = {expr};"
     loop: str = "for ({I} {name} = {start}; {name} < {stop}; ++{name}) {{"
     steps: str = "for ({I} {name} = {start}; {name} < {stop}; {name} += {step}) {{"
+    falls: str = "for ({I} {name} = {last}; {name} >= {start}; {name} -= {step}) {{"
     least: str = ""
     when: str = "if ({expr}) {{"
     otherwise: str = "}} else {{"
@@ -94,6 +95,7 @@ class NestLines:
 
     forms = NestForms()
     has_vectors = False
+    rolled = ""  # what stands before a loop that remains one
 
     def __init__(self, printer: Any, routine: Routine, names: Mapping[str, str], unit: str):
         self.printer, self.routine, self.names = printer, routine, names
@@ -174,7 +176,9 @@ class NestLines:
         """A loop, its last step moved back where that is asked for."""
         moved = s.last is not None or s.rises
         name = f"{s.name}_at" if moved else s.name
-        found = [self.line(self.head_of(name, s.start, s.stop, s.step), indent)]
+        found = [f"{' ' * indent}{self.rolled}"] if s.rolled else []
+        head = self.falling(s) if s.falls else self.head_of(name, s.start, s.stop, s.step)
+        found.append(self.line(head, indent))
         within = indent + self.forms.indent
         if moved:
             least = var(name)
@@ -188,6 +192,14 @@ class NestLines:
             *self.lines(s.body, within),
             self.line(self.forms.end_loop.format(), indent),
         ]
+
+    def falling(self, s: Loop) -> str:
+        """What begins a loop that falls."""
+        assert isinstance(s.step, int)
+        last = self.text(plus(s.stop, -s.step))
+        return self.forms.falls.format(
+            I=self.integer, name=s.name, start=self.text(s.start), last=last, step=s.step
+        )
 
     def head_of(self, name: str, start: Node, stop: Node, step: int | Node) -> str:
         """What begins a loop."""

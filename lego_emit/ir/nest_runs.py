@@ -134,7 +134,8 @@ class _Run:
     def loop(self, s: Loop, env: dict[str, int]) -> None:
         last = None if s.last is None else self.value(s.last, env)
         step = s.step if isinstance(s.step, int) else self.value(s.step, env)
-        for k in range(self.value(s.start, env), self.value(s.stop, env), step):
+        steps = range(self.value(s.start, env), self.value(s.stop, env), step)
+        for k in reversed(steps) if s.falls else steps:
             env[s.name] = max(0, k) if s.rises else k
             env[s.name] = env[s.name] if last is None else min(env[s.name], last)
             self.body(s.body, env)
@@ -175,15 +176,17 @@ class _Run:
             self.arrays[s.to.array][at] = value
 
     def apply(self, s: Apply, env: dict[str, int]) -> None:
-        kernel, pair = s.kernel, s.kernel.pair
         of, to = self.value(s.of.offset, env), self.value(s.to.offset, env)
         ones, others = (
             [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
         )
-        self.block(s, of, to, ones, others)
-        if pair is not None:
-            size = kernel.block[pair]
-            self.block(s, of + size * ones[pair], to + size * others[pair], ones, others)
+        places = [(of, to)]
+        for k in (s.kernel.pair, s.kernel.square):
+            if k is not None:
+                a, b = (s.kernel.block[k] * strides[k] for strides in (ones, others))
+                places += [(of + a, to + b) for of, to in places]
+        for of, to in places:
+            self.block(s, of, to, ones, others)
 
     def block(self, s: Apply, of: int, to: int, ones: Sequence[int], others: Sequence[int]) -> None:
         """One block, which begins at these places."""

@@ -51,7 +51,7 @@ class Abilities(NamedTuple):
     type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
     hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
     kernel from a buffer that another one fills; calls: functions that move boxes of one kind; signed: integers below 0,
-    as strides that fall are."""
+    as strides that fall are; squares: two registers of two blocks that are loaded and stored whole."""
 
     kernels: bool = True
     streams: bool = True
@@ -65,6 +65,7 @@ class Abilities(NamedTuple):
     passes: bool = True
     calls: bool = False
     signed: bool = True
+    squares: bool = True
 
 
 class Exchange(NamedTuple):
@@ -83,7 +84,9 @@ class Kernel:
     block: the extent of each digit; lanes: of a register; loads, stores: for each register where its first
     lane is, loads fill registers 0, 1, ..; steps: exchanges, in order; kept: the registers that are stored; chains:
     the digits of the lanes on both sides; pair: the digit along which a second block is done beside it, in
-    registers of twice the length where there are any.
+    registers of twice the length where there are any; square: the digit along which another pair is done, where
+    both are neighbors in the source and blocks of the pair are neighbors in the destination, so that registers of
+    twice the length are loaded and stored whole.
     """
 
     block: tuple[int, ...]
@@ -94,11 +97,12 @@ class Kernel:
     kept: tuple[int, ...]
     chains: tuple[tuple[int, ...], ...]
     pair: int | None = None
+    square: int | None = None
 
     @property
     def cell(self) -> tuple[int, ...]:
         """The extent of each digit of what is done at once."""
-        return tuple(n * (1 + (k == self.pair)) for k, n in enumerate(self.block))
+        return tuple(n * (1 + (k in (self.pair, self.square))) for k, n in enumerate(self.block))
 
     def apart(self, side: int) -> int | None:
         """How far apart both blocks of a pair begin in the source (0) or in the destination (1); None where
@@ -169,7 +173,7 @@ class Let:
 @dataclass(frozen=True)
 class Loop:
     """name = start, start + step, .. below stop, or last where it would be more than that, or 0 where it would be
-    less, which rises says that start is."""
+    less, which rises says that start is. falls: the same steps, of which stop is one, from the last one to start; rolled: whether compilers keep it a loop."""
 
     name: str
     stop: Node
@@ -178,6 +182,8 @@ class Loop:
     start: Node = NOTHING
     last: Node | None = None
     rises: bool = False
+    falls: bool = False
+    rolled: bool = False
 
 
 @dataclass(frozen=True)
@@ -494,6 +500,8 @@ def plus(node: Node, number: int) -> Node:
         return node
     if node.op == "const":
         return const(node.value + number)
+    if node.op == "add" and node.args[1].op == "const":
+        return plus(node.args[0], node.args[1].value + number)
     return made("add", node, number) if number > 0 else made("sub", node, -number)
 
 

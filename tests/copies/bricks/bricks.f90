@@ -64,8 +64,8 @@ contains
           do i3 = 0, 1
             do i4 = 0, 1
               dst(a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4:a * i0 + b * i1 + 16 * i2 + 8 * i3 &
-                  + 4 * i4 + 4 - 1) = src(a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4:a * i0 &
-                  + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4 + 4 - 1)
+                  + 4 * i4 + 3) = src(a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4:a * i0 &
+                  + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4 + 3)
             end do
           end do
         end do

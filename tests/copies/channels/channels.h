@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_H
-#define LEGO_CHANNELS_H 0x07bf4a09
+#define LEGO_CHANNELS_H 0x7005a2d6
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -93,9 +93,11 @@ static inline channels_wide channels_wide_zip_low_u64(channels_wide x, channels_
 static inline channels_wide channels_wide_zip_high_u64(channels_wide x, channels_wide y) {
   return (channels_wide)__builtin_shufflevector((channels_u64x4)x, (channels_u64x4)y, 1, 5, 3, 7);
 }
-static inline channels_wide channels_load_two(const uint32_t *at, int64_t apart) {
-  return (channels_wide)__builtin_shufflevector(
-      (channels_u64x2)channels_load(at), (channels_u64x2)channels_load(at + apart), 0, 1, 2, 3);
+static inline channels_wide channels_low_halves(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u64x4)x, (channels_u64x4)y, 0, 1, 4, 5);
+}
+static inline channels_wide channels_high_halves(channels_wide x, channels_wide y) {
+  return (channels_wide)__builtin_shufflevector((channels_u64x4)x, (channels_u64x4)y, 2, 3, 6, 7);
 }
 #else
 typedef channels_u8x16 channels_wide;
@@ -111,20 +113,18 @@ static inline channels_wide channels_wide_zip_low_u64(channels_wide x, channels_
 static inline channels_wide channels_wide_zip_high_u64(channels_wide x, channels_wide y) {
   return (channels_wide)__builtin_shufflevector((channels_u64x2)x, (channels_u64x2)y, 1, 3);
 }
-static inline channels_wide channels_load_two(const uint32_t *at, int64_t apart) {
-  (void)apart;
-  return channels_load(at);
-}
 #endif
+static inline channels_wide channels_load_wide(const uint32_t *at) {
+  channels_wide v;
+  memcpy(&v, at, sizeof v);
+  return v;
+}
 static inline void channels_store_wide(uint32_t *at, channels_wide v) {
   memcpy(at, &v, sizeof v);
 }
 static inline __attribute__((always_inline)) void channels_exchange(
-    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
-  const channels_wide x0 = channels_load_two(src, 4 * a3);
-  const channels_wide x1 = channels_load_two(src + 2 * a3, 4 * a3);
-  const channels_wide x2 = channels_load_two(src + a3, 4 * a3);
-  const channels_wide x3 = channels_load_two(src + 3 * a3, 4 * a3);
+    channels_wide x0, channels_wide x1, channels_wide x2, channels_wide x3, uint32_t *restrict dst,
+    int64_t b2) {
   const channels_wide x4 = channels_wide_zip_low_u32(x0, x2);
   const channels_wide x5 = channels_wide_zip_high_u32(x0, x2);
   const channels_wide x6 = channels_wide_zip_low_u32(x1, x3);
@@ -140,17 +140,57 @@ static inline __attribute__((always_inline)) void channels_exchange(
 }
 static inline __attribute__((always_inline)) void channels_block(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
-  channels_exchange(src, dst, a3, b2);
-#ifndef __AVX2__
-  channels_exchange(src + 4 * a3, dst + 4, a3, b2);
+#ifdef __AVX2__
+  const channels_wide y0 = channels_load_wide(src);
+  const channels_wide y1 = channels_load_wide(src + 2 * a3);
+  const channels_wide y2 = channels_load_wide(src + a3);
+  const channels_wide y3 = channels_load_wide(src + 3 * a3);
+  const channels_wide z0 = channels_load_wide(src + 4 * a3);
+  const channels_wide z1 = channels_load_wide(src + 6 * a3);
+  const channels_wide z2 = channels_load_wide(src + 5 * a3);
+  const channels_wide z3 = channels_load_wide(src + 7 * a3);
+  channels_exchange(
+      channels_low_halves(y0, z0),
+      channels_low_halves(y1, z1),
+      channels_low_halves(y2, z2),
+      channels_low_halves(y3, z3),
+      dst, b2);
+  channels_exchange(
+      channels_high_halves(y0, z0),
+      channels_high_halves(y1, z1),
+      channels_high_halves(y2, z2),
+      channels_high_halves(y3, z3),
+      dst + 4 * b2, b2);
+#else
+  channels_exchange(
+      channels_load_wide(src),
+      channels_load_wide(src + 2 * a3),
+      channels_load_wide(src + a3),
+      channels_load_wide(src + 3 * a3),
+      dst, b2);
+  channels_exchange(
+      channels_load_wide(src + 4 * a3),
+      channels_load_wide(src + 6 * a3),
+      channels_load_wide(src + 5 * a3),
+      channels_load_wide(src + 7 * a3),
+      dst + 4, b2);
+  channels_exchange(
+      channels_load_wide(src + 4),
+      channels_load_wide(src + 2 * a3 + 4),
+      channels_load_wide(src + a3 + 4),
+      channels_load_wide(src + 3 * a3 + 4),
+      dst + 4 * b2, b2);
+  channels_exchange(
+      channels_load_wide(src + 4 * a3 + 4),
+      channels_load_wide(src + 6 * a3 + 4),
+      channels_load_wide(src + 5 * a3 + 4),
+      channels_load_wide(src + 7 * a3 + 4),
+      dst + 4 * b2 + 4, b2);
 #endif
 }
 static inline __attribute__((always_inline)) void channels_exchange1(
-    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
-  const channels_wide x0 = channels_load_two(src, 4 * a2);
-  const channels_wide x1 = channels_load_two(src + 2 * a2, 4 * a2);
-  const channels_wide x2 = channels_load_two(src + a2, 4 * a2);
-  const channels_wide x3 = channels_load_two(src + 3 * a2, 4 * a2);
+    channels_wide x0, channels_wide x1, channels_wide x2, channels_wide x3, uint32_t *restrict dst,
+    int64_t b1) {
   const channels_wide x4 = channels_wide_zip_low_u32(x0, x2);
   const channels_wide x5 = channels_wide_zip_high_u32(x0, x2);
   const channels_wide x6 = channels_wide_zip_low_u32(x1, x3);
@@ -166,9 +206,52 @@ static inline __attribute__((always_inline)) void channels_exchange1(
 }
 static inline __attribute__((always_inline)) void channels_block1(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
-  channels_exchange1(src, dst, a2, b1);
-#ifndef __AVX2__
-  channels_exchange1(src + 4 * a2, dst + 4, a2, b1);
+#ifdef __AVX2__
+  const channels_wide y0 = channels_load_wide(src);
+  const channels_wide y1 = channels_load_wide(src + 2 * a2);
+  const channels_wide y2 = channels_load_wide(src + a2);
+  const channels_wide y3 = channels_load_wide(src + 3 * a2);
+  const channels_wide z0 = channels_load_wide(src + 4 * a2);
+  const channels_wide z1 = channels_load_wide(src + 6 * a2);
+  const channels_wide z2 = channels_load_wide(src + 5 * a2);
+  const channels_wide z3 = channels_load_wide(src + 7 * a2);
+  channels_exchange1(
+      channels_low_halves(y0, z0),
+      channels_low_halves(y1, z1),
+      channels_low_halves(y2, z2),
+      channels_low_halves(y3, z3),
+      dst, b1);
+  channels_exchange1(
+      channels_high_halves(y0, z0),
+      channels_high_halves(y1, z1),
+      channels_high_halves(y2, z2),
+      channels_high_halves(y3, z3),
+      dst + 4 * b1, b1);
+#else
+  channels_exchange1(
+      channels_load_wide(src),
+      channels_load_wide(src + 2 * a2),
+      channels_load_wide(src + a2),
+      channels_load_wide(src + 3 * a2),
+      dst, b1);
+  channels_exchange1(
+      channels_load_wide(src + 4 * a2),
+      channels_load_wide(src + 6 * a2),
+      channels_load_wide(src + 5 * a2),
+      channels_load_wide(src + 7 * a2),
+      dst + 4, b1);
+  channels_exchange1(
+      channels_load_wide(src + 4),
+      channels_load_wide(src + 2 * a2 + 4),
+      channels_load_wide(src + a2 + 4),
+      channels_load_wide(src + 3 * a2 + 4),
+      dst + 4 * b1, b1);
+  channels_exchange1(
+      channels_load_wide(src + 4 * a2 + 4),
+      channels_load_wide(src + 6 * a2 + 4),
+      channels_load_wide(src + 5 * a2 + 4),
+      channels_load_wide(src + 7 * a2 + 4),
+      dst + 4 * b1 + 4, b1);
 #endif
 }
 #endif
@@ -192,7 +275,7 @@ static inline void channels(
   const int64_t n4 = 15 - (C - 1) % 16;
   const int64_t to = C % 16 + 16 * (C / 16) * H * W;
 #ifdef CHANNELS_VECTORS
-  if (n2 >= 4) {
+  if (n2 >= 8) {
     const bool streams = (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 >= CHANNELS_LARGE
         && n2 >= 16 && b % 16 == 0 && a1 % 16 == 0 && (uintptr_t)dst % 16 == 0;
     const bool shares = n2 >= 64 && n2 % 512 == 0;
@@ -203,7 +286,7 @@ static inline void channels(
             const int64_t t2 = t2_at < n2 - 16 ? t2_at : n2 - 16;
             uint32_t buffer[256];
             for (int64_t i3 = 0; i3 < 16; i3 += 8) {
-              for (int64_t i2 = 0; i2 < 16; i2 += 4) {
+              for (int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
@@ -222,7 +305,7 @@ static inline void channels(
             const int64_t t2 = t2_at < n2 - 64 ? t2_at : n2 - 64;
             uint32_t buffer[1024];
             for (int64_t i3 = 0; i3 < 16; i3 += 8) {
-              for (int64_t i2 = 0; i2 < 64; i2 += 4) {
+              for (int64_t i2 = 0; i2 < 64; i2 += 8) {
                 channels_block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
@@ -236,10 +319,10 @@ static inline void channels(
     } else {
       for (int64_t i0 = 0; i0 < n; ++i0) {
         for (int64_t i1 = 0; i1 < n1; ++i1) {
-          for (int64_t t2 = 0; t2 < n2; t2 += 32) {
-            const int64_t end2 = t2 + 32 < n2 ? t2 + 32 : n2;
-            for (int64_t i2_at = t2; i2_at < end2; i2_at += 4) {
-              const int64_t i2 = i2_at < n2 - 4 ? i2_at : n2 - 4;
+          for (int64_t t2 = 0; t2 < n2; t2 += 16) {
+            const int64_t end2 = t2 + 16 < n2 ? t2 + 16 : n2;
+            for (int64_t i2_at = t2; i2_at < end2; i2_at += 8) {
+              const int64_t i2 = i2_at < n2 - 8 ? i2_at : n2 - 8;
               for (int64_t i3 = 0; i3 < 16; i3 += 8) {
                 channels_block(
                     src + a * i0 + a1 * i1 + i2 + n2 * i3,
@@ -270,12 +353,12 @@ static inline void channels(
     }
   }
 #ifdef CHANNELS_VECTORS
-  if (n2 >= 4 && n3 >= 8) {
+  if (n2 >= 8 && n3 >= 8) {
     for (int64_t i01 = 0; i01 < n; ++i01) {
-      for (int64_t t11 = 0; t11 < n2; t11 += 32) {
-        const int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
-        for (int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
-          const int64_t i11 = i11_at < n2 - 4 ? i11_at : n2 - 4;
+      for (int64_t t11 = 0; t11 < n2; t11 += 16) {
+        const int64_t end11 = t11 + 16 < n2 ? t11 + 16 : n2;
+        for (int64_t i11_at = t11; i11_at < end11; i11_at += 8) {
+          const int64_t i11 = i11_at < n2 - 8 ? i11_at : n2 - 8;
           for (int64_t i21_at = 0; i21_at < n3; i21_at += 8) {
             const int64_t i21 = i21_at < n3 - 8 ? i21_at : n3 - 8;
             channels_block1(
@@ -310,6 +393,6 @@ static inline void channels(
   }
 }
 
-#elif LEGO_CHANNELS_H != 0x07bf4a09
+#elif LEGO_CHANNELS_H != 0x7005a2d6
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_H

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x6dd8392f
+#define LEGO_CHANNELS_HPP 0x70e724c3
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -109,10 +109,13 @@ inline wide wide_zip_high_u64(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 1, 5, 3, 7));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
+inline wide low_halves(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 1, 4, 5));
+}
+inline wide high_halves(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 2, 3, 6, 7));
 }
 #else
 typedef u8x16 wide;
@@ -132,23 +135,20 @@ inline wide wide_zip_high_u64(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 1, 3));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
-  (void)apart;
-  return load(at);
-}
 #endif
+template <class T>
+inline wide load_wide(const T*at) {
+  wide v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
 template <class T>
 inline void store_wide(T*at, wide v) {
   std::memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
-    const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
-  const wide x0 = load_two(src, 4 * a3);
-  const wide x1 = load_two(src + 2 * a3, 4 * a3);
-  const wide x2 = load_two(src + a3, 4 * a3);
-  const wide x3 = load_two(src + 3 * a3, 4 * a3);
+    wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b2) {
   const wide x4 = wide_zip_low_u32(x0, x2);
   const wide x5 = wide_zip_high_u32(x0, x2);
   const wide x6 = wide_zip_low_u32(x1, x3);
@@ -165,18 +165,52 @@ inline __attribute__((always_inline)) void exchange(
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
-  exchange(src, dst, a3, b2);
-#ifndef __AVX2__
-  exchange(src + 4 * a3, dst + 4, a3, b2);
+#ifdef __AVX2__
+  const wide y0 = load_wide(src);
+  const wide y1 = load_wide(src + 2 * a3);
+  const wide y2 = load_wide(src + a3);
+  const wide y3 = load_wide(src + 3 * a3);
+  const wide z0 = load_wide(src + 4 * a3);
+  const wide z1 = load_wide(src + 6 * a3);
+  const wide z2 = load_wide(src + 5 * a3);
+  const wide z3 = load_wide(src + 7 * a3);
+  exchange(low_halves(y0, z0), low_halves(y1, z1), low_halves(y2, z2), low_halves(y3, z3), dst, b2);
+  exchange(
+      high_halves(y0, z0),
+      high_halves(y1, z1),
+      high_halves(y2, z2),
+      high_halves(y3, z3),
+      dst + 4 * b2, b2);
+#else
+  exchange(
+      load_wide(src),
+      load_wide(src + 2 * a3),
+      load_wide(src + a3),
+      load_wide(src + 3 * a3),
+      dst, b2);
+  exchange(
+      load_wide(src + 4 * a3),
+      load_wide(src + 6 * a3),
+      load_wide(src + 5 * a3),
+      load_wide(src + 7 * a3),
+      dst + 4, b2);
+  exchange(
+      load_wide(src + 4),
+      load_wide(src + 2 * a3 + 4),
+      load_wide(src + a3 + 4),
+      load_wide(src + 3 * a3 + 4),
+      dst + 4 * b2, b2);
+  exchange(
+      load_wide(src + 4 * a3 + 4),
+      load_wide(src + 6 * a3 + 4),
+      load_wide(src + 5 * a3 + 4),
+      load_wide(src + 7 * a3 + 4),
+      dst + 4 * b2 + 4, b2);
 #endif
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange1(
-    const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
-  const wide x0 = load_two(src, 4 * a2);
-  const wide x1 = load_two(src + 2 * a2, 4 * a2);
-  const wide x2 = load_two(src + a2, 4 * a2);
-  const wide x3 = load_two(src + 3 * a2, 4 * a2);
+    wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b1) {
   const wide x4 = wide_zip_low_u32(x0, x2);
   const wide x5 = wide_zip_high_u32(x0, x2);
   const wide x6 = wide_zip_low_u32(x1, x3);
@@ -193,9 +227,48 @@ inline __attribute__((always_inline)) void exchange1(
 template <class T>
 inline __attribute__((always_inline)) void block1(
     const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
-  exchange1(src, dst, a2, b1);
-#ifndef __AVX2__
-  exchange1(src + 4 * a2, dst + 4, a2, b1);
+#ifdef __AVX2__
+  const wide y0 = load_wide(src);
+  const wide y1 = load_wide(src + 2 * a2);
+  const wide y2 = load_wide(src + a2);
+  const wide y3 = load_wide(src + 3 * a2);
+  const wide z0 = load_wide(src + 4 * a2);
+  const wide z1 = load_wide(src + 6 * a2);
+  const wide z2 = load_wide(src + 5 * a2);
+  const wide z3 = load_wide(src + 7 * a2);
+  exchange1(
+      low_halves(y0, z0), low_halves(y1, z1), low_halves(y2, z2), low_halves(y3, z3), dst, b1);
+  exchange1(
+      high_halves(y0, z0),
+      high_halves(y1, z1),
+      high_halves(y2, z2),
+      high_halves(y3, z3),
+      dst + 4 * b1, b1);
+#else
+  exchange1(
+      load_wide(src),
+      load_wide(src + 2 * a2),
+      load_wide(src + a2),
+      load_wide(src + 3 * a2),
+      dst, b1);
+  exchange1(
+      load_wide(src + 4 * a2),
+      load_wide(src + 6 * a2),
+      load_wide(src + 5 * a2),
+      load_wide(src + 7 * a2),
+      dst + 4, b1);
+  exchange1(
+      load_wide(src + 4),
+      load_wide(src + 2 * a2 + 4),
+      load_wide(src + a2 + 4),
+      load_wide(src + 3 * a2 + 4),
+      dst + 4 * b1, b1);
+  exchange1(
+      load_wide(src + 4 * a2 + 4),
+      load_wide(src + 6 * a2 + 4),
+      load_wide(src + 5 * a2 + 4),
+      load_wide(src + 7 * a2 + 4),
+      dst + 4 * b1 + 4, b1);
 #endif
 }
 }  // namespace channels_detail
@@ -223,7 +296,7 @@ inline void channels(
   const std::int64_t n4 = 15 - (C - 1) % 16;
   const std::int64_t to = C % 16 + 16 * (C / 16) * H * W;
 #ifdef CHANNELS_VECTORS
-  if (n2 >= 4) {
+  if (n2 >= 8) {
     const bool streams = (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 >= CHANNELS_LARGE
         && n2 >= 16 && b % 16 == 0 && a1 % 16 == 0
         && reinterpret_cast<std::uintptr_t>(dst) % 16 == 0;
@@ -235,7 +308,7 @@ inline void channels(
             const std::int64_t t2 = t2_at < n2 - 16 ? t2_at : n2 - 16;
             T buffer[256];
             for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
-              for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
+              for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_detail::block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
@@ -255,7 +328,7 @@ inline void channels(
             const std::int64_t t2 = t2_at < n2 - 64 ? t2_at : n2 - 64;
             T buffer[1024];
             for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
-              for (std::int64_t i2 = 0; i2 < 64; i2 += 4) {
+              for (std::int64_t i2 = 0; i2 < 64; i2 += 8) {
                 channels_detail::block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
@@ -269,10 +342,10 @@ inline void channels(
     } else {
       for (std::int64_t i0 = 0; i0 < n; ++i0) {
         for (std::int64_t i1 = 0; i1 < n1; ++i1) {
-          for (std::int64_t t2 = 0; t2 < n2; t2 += 32) {
-            const std::int64_t end2 = t2 + 32 < n2 ? t2 + 32 : n2;
-            for (std::int64_t i2_at = t2; i2_at < end2; i2_at += 4) {
-              const std::int64_t i2 = i2_at < n2 - 4 ? i2_at : n2 - 4;
+          for (std::int64_t t2 = 0; t2 < n2; t2 += 16) {
+            const std::int64_t end2 = t2 + 16 < n2 ? t2 + 16 : n2;
+            for (std::int64_t i2_at = t2; i2_at < end2; i2_at += 8) {
+              const std::int64_t i2 = i2_at < n2 - 8 ? i2_at : n2 - 8;
               for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
                 channels_detail::block(
                     src + a * i0 + a1 * i1 + i2 + n2 * i3,
@@ -303,12 +376,12 @@ inline void channels(
     }
   }
 #ifdef CHANNELS_VECTORS
-  if (n2 >= 4 && n3 >= 8) {
+  if (n2 >= 8 && n3 >= 8) {
     for (std::int64_t i01 = 0; i01 < n; ++i01) {
-      for (std::int64_t t11 = 0; t11 < n2; t11 += 32) {
-        const std::int64_t end11 = t11 + 32 < n2 ? t11 + 32 : n2;
-        for (std::int64_t i11_at = t11; i11_at < end11; i11_at += 4) {
-          const std::int64_t i11 = i11_at < n2 - 4 ? i11_at : n2 - 4;
+      for (std::int64_t t11 = 0; t11 < n2; t11 += 16) {
+        const std::int64_t end11 = t11 + 16 < n2 ? t11 + 16 : n2;
+        for (std::int64_t i11_at = t11; i11_at < end11; i11_at += 8) {
+          const std::int64_t i11 = i11_at < n2 - 8 ? i11_at : n2 - 8;
           for (std::int64_t i21_at = 0; i21_at < n3; i21_at += 8) {
             const std::int64_t i21 = i21_at < n3 - 8 ? i21_at : n3 - 8;
             channels_detail::block1(
@@ -360,6 +433,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x6dd8392f
+#elif LEGO_CHANNELS_HPP != 0x70e724c3
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x02110e3d
+#define LEGO_CHANNELS_BACK_H 0x1a1ffb9f
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -102,10 +102,13 @@ static inline channels_back_wide channels_back_wide_zip_high_u64(channels_back_w
   return (channels_back_wide)__builtin_shufflevector(
       (channels_back_u64x4)x, (channels_back_u64x4)y, 1, 5, 3, 7);
 }
-static inline channels_back_wide channels_back_load_two(const uint32_t *at, int64_t apart) {
+static inline channels_back_wide channels_back_low_halves(channels_back_wide x, channels_back_wide y) {
   return (channels_back_wide)__builtin_shufflevector(
-      (channels_back_u64x2)channels_back_load(at), (channels_back_u64x2)channels_back_load(at + apart),
-      0, 1, 2, 3);
+      (channels_back_u64x4)x, (channels_back_u64x4)y, 0, 1, 4, 5);
+}
+static inline channels_back_wide channels_back_high_halves(channels_back_wide x, channels_back_wide y) {
+  return (channels_back_wide)__builtin_shufflevector(
+      (channels_back_u64x4)x, (channels_back_u64x4)y, 2, 3, 6, 7);
 }
 #else
 typedef channels_back_u8x16 channels_back_wide;
@@ -125,20 +128,18 @@ static inline channels_back_wide channels_back_wide_zip_high_u64(channels_back_w
   return (channels_back_wide)__builtin_shufflevector(
       (channels_back_u64x2)x, (channels_back_u64x2)y, 1, 3);
 }
-static inline channels_back_wide channels_back_load_two(const uint32_t *at, int64_t apart) {
-  (void)apart;
-  return channels_back_load(at);
-}
 #endif
+static inline channels_back_wide channels_back_load_wide(const uint32_t *at) {
+  channels_back_wide v;
+  memcpy(&v, at, sizeof v);
+  return v;
+}
 static inline void channels_back_store_wide(uint32_t *at, channels_back_wide v) {
   memcpy(at, &v, sizeof v);
 }
 static inline __attribute__((always_inline)) void channels_back_exchange(
-    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
-  const channels_back_wide x0 = channels_back_load_two(src, 4 * a3);
-  const channels_back_wide x1 = channels_back_load_two(src + 2 * a3, 4 * a3);
-  const channels_back_wide x2 = channels_back_load_two(src + a3, 4 * a3);
-  const channels_back_wide x3 = channels_back_load_two(src + 3 * a3, 4 * a3);
+    channels_back_wide x0, channels_back_wide x1, channels_back_wide x2, channels_back_wide x3,
+    uint32_t *restrict dst, int64_t b2) {
   const channels_back_wide x4 = channels_back_wide_zip_low_u32(x0, x2);
   const channels_back_wide x5 = channels_back_wide_zip_high_u32(x0, x2);
   const channels_back_wide x6 = channels_back_wide_zip_low_u32(x1, x3);
@@ -154,17 +155,57 @@ static inline __attribute__((always_inline)) void channels_back_exchange(
 }
 static inline __attribute__((always_inline)) void channels_back_block(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a3, int64_t b2) {
-  channels_back_exchange(src, dst, a3, b2);
-#ifndef __AVX2__
-  channels_back_exchange(src + 4 * a3, dst + 4, a3, b2);
+#ifdef __AVX2__
+  const channels_back_wide y0 = channels_back_load_wide(src);
+  const channels_back_wide y1 = channels_back_load_wide(src + 2 * a3);
+  const channels_back_wide y2 = channels_back_load_wide(src + a3);
+  const channels_back_wide y3 = channels_back_load_wide(src + 3 * a3);
+  const channels_back_wide z0 = channels_back_load_wide(src + 4 * a3);
+  const channels_back_wide z1 = channels_back_load_wide(src + 6 * a3);
+  const channels_back_wide z2 = channels_back_load_wide(src + 5 * a3);
+  const channels_back_wide z3 = channels_back_load_wide(src + 7 * a3);
+  channels_back_exchange(
+      channels_back_low_halves(y0, z0),
+      channels_back_low_halves(y1, z1),
+      channels_back_low_halves(y2, z2),
+      channels_back_low_halves(y3, z3),
+      dst, b2);
+  channels_back_exchange(
+      channels_back_high_halves(y0, z0),
+      channels_back_high_halves(y1, z1),
+      channels_back_high_halves(y2, z2),
+      channels_back_high_halves(y3, z3),
+      dst + 4 * b2, b2);
+#else
+  channels_back_exchange(
+      channels_back_load_wide(src),
+      channels_back_load_wide(src + 2 * a3),
+      channels_back_load_wide(src + a3),
+      channels_back_load_wide(src + 3 * a3),
+      dst, b2);
+  channels_back_exchange(
+      channels_back_load_wide(src + 4 * a3),
+      channels_back_load_wide(src + 6 * a3),
+      channels_back_load_wide(src + 5 * a3),
+      channels_back_load_wide(src + 7 * a3),
+      dst + 4, b2);
+  channels_back_exchange(
+      channels_back_load_wide(src + 4),
+      channels_back_load_wide(src + 2 * a3 + 4),
+      channels_back_load_wide(src + a3 + 4),
+      channels_back_load_wide(src + 3 * a3 + 4),
+      dst + 4 * b2, b2);
+  channels_back_exchange(
+      channels_back_load_wide(src + 4 * a3 + 4),
+      channels_back_load_wide(src + 6 * a3 + 4),
+      channels_back_load_wide(src + 5 * a3 + 4),
+      channels_back_load_wide(src + 7 * a3 + 4),
+      dst + 4 * b2 + 4, b2);
 #endif
 }
 static inline __attribute__((always_inline)) void channels_back_exchange1(
-    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
-  const channels_back_wide x0 = channels_back_load_two(src, 4 * a2);
-  const channels_back_wide x1 = channels_back_load_two(src + 2 * a2, 4 * a2);
-  const channels_back_wide x2 = channels_back_load_two(src + a2, 4 * a2);
-  const channels_back_wide x3 = channels_back_load_two(src + 3 * a2, 4 * a2);
+    channels_back_wide x0, channels_back_wide x1, channels_back_wide x2, channels_back_wide x3,
+    uint32_t *restrict dst, int64_t b1) {
   const channels_back_wide x4 = channels_back_wide_zip_low_u32(x0, x2);
   const channels_back_wide x5 = channels_back_wide_zip_high_u32(x0, x2);
   const channels_back_wide x6 = channels_back_wide_zip_low_u32(x1, x3);
@@ -180,9 +221,52 @@ static inline __attribute__((always_inline)) void channels_back_exchange1(
 }
 static inline __attribute__((always_inline)) void channels_back_block1(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a2, int64_t b1) {
-  channels_back_exchange1(src, dst, a2, b1);
-#ifndef __AVX2__
-  channels_back_exchange1(src + 4 * a2, dst + 4, a2, b1);
+#ifdef __AVX2__
+  const channels_back_wide y0 = channels_back_load_wide(src);
+  const channels_back_wide y1 = channels_back_load_wide(src + 2 * a2);
+  const channels_back_wide y2 = channels_back_load_wide(src + a2);
+  const channels_back_wide y3 = channels_back_load_wide(src + 3 * a2);
+  const channels_back_wide z0 = channels_back_load_wide(src + 4 * a2);
+  const channels_back_wide z1 = channels_back_load_wide(src + 6 * a2);
+  const channels_back_wide z2 = channels_back_load_wide(src + 5 * a2);
+  const channels_back_wide z3 = channels_back_load_wide(src + 7 * a2);
+  channels_back_exchange1(
+      channels_back_low_halves(y0, z0),
+      channels_back_low_halves(y1, z1),
+      channels_back_low_halves(y2, z2),
+      channels_back_low_halves(y3, z3),
+      dst, b1);
+  channels_back_exchange1(
+      channels_back_high_halves(y0, z0),
+      channels_back_high_halves(y1, z1),
+      channels_back_high_halves(y2, z2),
+      channels_back_high_halves(y3, z3),
+      dst + 4 * b1, b1);
+#else
+  channels_back_exchange1(
+      channels_back_load_wide(src),
+      channels_back_load_wide(src + 2 * a2),
+      channels_back_load_wide(src + a2),
+      channels_back_load_wide(src + 3 * a2),
+      dst, b1);
+  channels_back_exchange1(
+      channels_back_load_wide(src + 4 * a2),
+      channels_back_load_wide(src + 6 * a2),
+      channels_back_load_wide(src + 5 * a2),
+      channels_back_load_wide(src + 7 * a2),
+      dst + 4, b1);
+  channels_back_exchange1(
+      channels_back_load_wide(src + 4),
+      channels_back_load_wide(src + 2 * a2 + 4),
+      channels_back_load_wide(src + a2 + 4),
+      channels_back_load_wide(src + 3 * a2 + 4),
+      dst + 4 * b1, b1);
+  channels_back_exchange1(
+      channels_back_load_wide(src + 4 * a2 + 4),
+      channels_back_load_wide(src + 6 * a2 + 4),
+      channels_back_load_wide(src + 5 * a2 + 4),
+      channels_back_load_wide(src + 7 * a2 + 4),
+      dst + 4 * b1 + 4, b1);
 #endif
 }
 #endif
@@ -215,7 +299,7 @@ static inline void channels_back(
             const int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
             uint32_t buffer[1280];
             for (int64_t i3 = 0; i3 < 80; i3 += 8) {
-              for (int64_t i2 = 0; i2 < 16; i2 += 4) {
+              for (int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 80 * i2, 16, 80);
               }
@@ -224,7 +308,7 @@ static inline void channels_back(
               const int64_t back =
                   -(int64_t)((uintptr_t)(dst + b * t0 + a1 * t1 + t3 + n2 * i2 + 15) % 64 / 4);
               const int64_t first = t3 > 0 ? back + 15 : 0;
-              const int64_t end = t3 < n2 - 80 ? back + 15 + 64 : 80;
+              const int64_t end = t3 < n2 - 80 ? back + 79 : 80;
               channels_back_stream_lines(
                   dst + b * t0 + a1 * t1 + t3 + n2 * i2 + first, buffer + 80 * i2 + first, end
                   - first);
@@ -240,7 +324,7 @@ static inline void channels_back(
             const int64_t t3 = t3_at < n2 - 64 ? t3_at : n2 - 64;
             uint32_t buffer[1024];
             for (int64_t i3 = 0; i3 < 64; i3 += 8) {
-              for (int64_t i2 = 0; i2 < 16; i2 += 4) {
+              for (int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 64 * i2, 16, 64);
               }
@@ -256,7 +340,7 @@ static inline void channels_back(
         for (int64_t i1 = 0; i1 < n1; ++i1) {
           for (int64_t t3 = 0; t3 < n2; t3 += 16) {
             const int64_t end3 = t3 + 16 < n2 ? t3 + 16 : n2;
-            for (int64_t i2 = 0; i2 < 16; i2 += 4) {
+            for (int64_t i2 = 0; i2 < 16; i2 += 8) {
               for (int64_t i3_at = t3; i3_at < end3; i3_at += 8) {
                 const int64_t i3 = i3_at < n2 - 8 ? i3_at : n2 - 8;
                 channels_back_block(
@@ -288,12 +372,12 @@ static inline void channels_back(
     }
   }
 #ifdef CHANNELS_BACK_VECTORS
-  if (n3 >= 4 && n2 >= 8) {
+  if (n3 >= 8 && n2 >= 8) {
     for (int64_t i01 = 0; i01 < n; ++i01) {
       for (int64_t t21 = 0; t21 < n2; t21 += 16) {
         const int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
-        for (int64_t i11_at = 0; i11_at < n3; i11_at += 4) {
-          const int64_t i11 = i11_at < n3 - 4 ? i11_at : n3 - 4;
+        for (int64_t i11_at = 0; i11_at < n3; i11_at += 8) {
+          const int64_t i11 = i11_at < n3 - 8 ? i11_at : n3 - 8;
           for (int64_t i21_at = t21; i21_at < end21; i21_at += 8) {
             const int64_t i21 = i21_at < n2 - 8 ? i21_at : n2 - 8;
             channels_back_block1(
@@ -321,6 +405,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x02110e3d
+#elif LEGO_CHANNELS_BACK_H != 0x1a1ffb9f
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

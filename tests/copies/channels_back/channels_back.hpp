@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x08f6a736
+#define LEGO_CHANNELS_BACK_HPP 0x1ecf0f00
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -116,10 +116,13 @@ inline wide wide_zip_high_u64(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 1, 5, 3, 7));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
+inline wide low_halves(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 1, 4, 5));
+}
+inline wide high_halves(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 2, 3, 6, 7));
 }
 #else
 typedef u8x16 wide;
@@ -139,23 +142,20 @@ inline wide wide_zip_high_u64(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 1, 3));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
-  (void)apart;
-  return load(at);
-}
 #endif
+template <class T>
+inline wide load_wide(const T*at) {
+  wide v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
 template <class T>
 inline void store_wide(T*at, wide v) {
   std::memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
-    const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
-  const wide x0 = load_two(src, 4 * a3);
-  const wide x1 = load_two(src + 2 * a3, 4 * a3);
-  const wide x2 = load_two(src + a3, 4 * a3);
-  const wide x3 = load_two(src + 3 * a3, 4 * a3);
+    wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b2) {
   const wide x4 = wide_zip_low_u32(x0, x2);
   const wide x5 = wide_zip_high_u32(x0, x2);
   const wide x6 = wide_zip_low_u32(x1, x3);
@@ -172,18 +172,52 @@ inline __attribute__((always_inline)) void exchange(
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a3, std::int64_t b2) {
-  exchange(src, dst, a3, b2);
-#ifndef __AVX2__
-  exchange(src + 4 * a3, dst + 4, a3, b2);
+#ifdef __AVX2__
+  const wide y0 = load_wide(src);
+  const wide y1 = load_wide(src + 2 * a3);
+  const wide y2 = load_wide(src + a3);
+  const wide y3 = load_wide(src + 3 * a3);
+  const wide z0 = load_wide(src + 4 * a3);
+  const wide z1 = load_wide(src + 6 * a3);
+  const wide z2 = load_wide(src + 5 * a3);
+  const wide z3 = load_wide(src + 7 * a3);
+  exchange(low_halves(y0, z0), low_halves(y1, z1), low_halves(y2, z2), low_halves(y3, z3), dst, b2);
+  exchange(
+      high_halves(y0, z0),
+      high_halves(y1, z1),
+      high_halves(y2, z2),
+      high_halves(y3, z3),
+      dst + 4 * b2, b2);
+#else
+  exchange(
+      load_wide(src),
+      load_wide(src + 2 * a3),
+      load_wide(src + a3),
+      load_wide(src + 3 * a3),
+      dst, b2);
+  exchange(
+      load_wide(src + 4 * a3),
+      load_wide(src + 6 * a3),
+      load_wide(src + 5 * a3),
+      load_wide(src + 7 * a3),
+      dst + 4, b2);
+  exchange(
+      load_wide(src + 4),
+      load_wide(src + 2 * a3 + 4),
+      load_wide(src + a3 + 4),
+      load_wide(src + 3 * a3 + 4),
+      dst + 4 * b2, b2);
+  exchange(
+      load_wide(src + 4 * a3 + 4),
+      load_wide(src + 6 * a3 + 4),
+      load_wide(src + 5 * a3 + 4),
+      load_wide(src + 7 * a3 + 4),
+      dst + 4 * b2 + 4, b2);
 #endif
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange1(
-    const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
-  const wide x0 = load_two(src, 4 * a2);
-  const wide x1 = load_two(src + 2 * a2, 4 * a2);
-  const wide x2 = load_two(src + a2, 4 * a2);
-  const wide x3 = load_two(src + 3 * a2, 4 * a2);
+    wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b1) {
   const wide x4 = wide_zip_low_u32(x0, x2);
   const wide x5 = wide_zip_high_u32(x0, x2);
   const wide x6 = wide_zip_low_u32(x1, x3);
@@ -200,9 +234,48 @@ inline __attribute__((always_inline)) void exchange1(
 template <class T>
 inline __attribute__((always_inline)) void block1(
     const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
-  exchange1(src, dst, a2, b1);
-#ifndef __AVX2__
-  exchange1(src + 4 * a2, dst + 4, a2, b1);
+#ifdef __AVX2__
+  const wide y0 = load_wide(src);
+  const wide y1 = load_wide(src + 2 * a2);
+  const wide y2 = load_wide(src + a2);
+  const wide y3 = load_wide(src + 3 * a2);
+  const wide z0 = load_wide(src + 4 * a2);
+  const wide z1 = load_wide(src + 6 * a2);
+  const wide z2 = load_wide(src + 5 * a2);
+  const wide z3 = load_wide(src + 7 * a2);
+  exchange1(
+      low_halves(y0, z0), low_halves(y1, z1), low_halves(y2, z2), low_halves(y3, z3), dst, b1);
+  exchange1(
+      high_halves(y0, z0),
+      high_halves(y1, z1),
+      high_halves(y2, z2),
+      high_halves(y3, z3),
+      dst + 4 * b1, b1);
+#else
+  exchange1(
+      load_wide(src),
+      load_wide(src + 2 * a2),
+      load_wide(src + a2),
+      load_wide(src + 3 * a2),
+      dst, b1);
+  exchange1(
+      load_wide(src + 4 * a2),
+      load_wide(src + 6 * a2),
+      load_wide(src + 5 * a2),
+      load_wide(src + 7 * a2),
+      dst + 4, b1);
+  exchange1(
+      load_wide(src + 4),
+      load_wide(src + 2 * a2 + 4),
+      load_wide(src + a2 + 4),
+      load_wide(src + 3 * a2 + 4),
+      dst + 4 * b1, b1);
+  exchange1(
+      load_wide(src + 4 * a2 + 4),
+      load_wide(src + 6 * a2 + 4),
+      load_wide(src + 5 * a2 + 4),
+      load_wide(src + 7 * a2 + 4),
+      dst + 4 * b1 + 4, b1);
 #endif
 }
 }  // namespace channels_back_detail
@@ -239,7 +312,7 @@ inline void channels_back(
             const std::int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
             T buffer[1280];
             for (std::int64_t i3 = 0; i3 < 80; i3 += 8) {
-              for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
+              for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_detail::block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 80 * i2, 16, 80);
               }
@@ -248,7 +321,7 @@ inline void channels_back(
               const std::int64_t back = -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
                   dst + b * t0 + a1 * t1 + t3 + n2 * i2 + 15) % 64 / 4);
               const std::int64_t first = t3 > 0 ? back + 15 : 0;
-              const std::int64_t end = t3 < n2 - 80 ? back + 15 + 64 : 80;
+              const std::int64_t end = t3 < n2 - 80 ? back + 79 : 80;
               channels_back_detail::stream_lines(
                   dst + b * t0 + a1 * t1 + t3 + n2 * i2 + first, buffer + 80 * i2 + first, end
                   - first);
@@ -264,7 +337,7 @@ inline void channels_back(
             const std::int64_t t3 = t3_at < n2 - 64 ? t3_at : n2 - 64;
             T buffer[1024];
             for (std::int64_t i3 = 0; i3 < 64; i3 += 8) {
-              for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
+              for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_detail::block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 64 * i2, 16, 64);
               }
@@ -280,7 +353,7 @@ inline void channels_back(
         for (std::int64_t i1 = 0; i1 < n1; ++i1) {
           for (std::int64_t t3 = 0; t3 < n2; t3 += 16) {
             const std::int64_t end3 = t3 + 16 < n2 ? t3 + 16 : n2;
-            for (std::int64_t i2 = 0; i2 < 16; i2 += 4) {
+            for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
               for (std::int64_t i3_at = t3; i3_at < end3; i3_at += 8) {
                 const std::int64_t i3 = i3_at < n2 - 8 ? i3_at : n2 - 8;
                 channels_back_detail::block(
@@ -312,12 +385,12 @@ inline void channels_back(
     }
   }
 #ifdef CHANNELS_BACK_VECTORS
-  if (n3 >= 4 && n2 >= 8) {
+  if (n3 >= 8 && n2 >= 8) {
     for (std::int64_t i01 = 0; i01 < n; ++i01) {
       for (std::int64_t t21 = 0; t21 < n2; t21 += 16) {
         const std::int64_t end21 = t21 + 16 < n2 ? t21 + 16 : n2;
-        for (std::int64_t i11_at = 0; i11_at < n3; i11_at += 4) {
-          const std::int64_t i11 = i11_at < n3 - 4 ? i11_at : n3 - 4;
+        for (std::int64_t i11_at = 0; i11_at < n3; i11_at += 8) {
+          const std::int64_t i11 = i11_at < n3 - 8 ? i11_at : n3 - 8;
           for (std::int64_t i21_at = t21; i21_at < end21; i21_at += 8) {
             const std::int64_t i21 = i21_at < n2 - 8 ? i21_at : n2 - 8;
             channels_back_detail::block1(
@@ -361,6 +434,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x08f6a736
+#elif LEGO_CHANNELS_BACK_HPP != 0x1ecf0f00
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

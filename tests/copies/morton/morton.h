@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_H
-#define LEGO_MORTON_H 0x7b8f5cfb
+#define LEGO_MORTON_H 0x321df545
 
 #include <string.h>
 #include <stdint.h>
@@ -23,11 +23,6 @@ static inline int64_t morton_destination_bytes(void) {
 typedef uint8_t morton_u8x16 __attribute__((vector_size(16)));
 typedef uint32_t morton_u32x4 __attribute__((vector_size(16)));
 typedef uint64_t morton_u64x2 __attribute__((vector_size(16)));
-static inline morton_u8x16 morton_load(const uint16_t *at) {
-  morton_u8x16 v;
-  memcpy(&v, at, sizeof v);
-  return v;
-}
 #ifdef __AVX2__
 // Two blocks side by side, each in a half of every register.
 typedef uint8_t morton_u8x32 __attribute__((vector_size(32)));
@@ -42,9 +37,11 @@ static inline morton_wide morton_wide_zip_high_u32(morton_wide x, morton_wide y)
   return (morton_wide)__builtin_shufflevector(
       (morton_u32x8)x, (morton_u32x8)y, 2, 10, 3, 11, 6, 14, 7, 15);
 }
-static inline morton_wide morton_load_two(const uint16_t *at, int64_t apart) {
-  return (morton_wide)__builtin_shufflevector(
-      (morton_u64x2)morton_load(at), (morton_u64x2)morton_load(at + apart), 0, 1, 2, 3);
+static inline morton_wide morton_low_halves(morton_wide x, morton_wide y) {
+  return (morton_wide)__builtin_shufflevector((morton_u64x4)x, (morton_u64x4)y, 0, 1, 4, 5);
+}
+static inline morton_wide morton_high_halves(morton_wide x, morton_wide y) {
+  return (morton_wide)__builtin_shufflevector((morton_u64x4)x, (morton_u64x4)y, 2, 3, 6, 7);
 }
 #else
 typedef morton_u8x16 morton_wide;
@@ -54,28 +51,38 @@ static inline morton_wide morton_wide_zip_low_u32(morton_wide x, morton_wide y) 
 static inline morton_wide morton_wide_zip_high_u32(morton_wide x, morton_wide y) {
   return (morton_wide)__builtin_shufflevector((morton_u32x4)x, (morton_u32x4)y, 2, 6, 3, 7);
 }
-static inline morton_wide morton_load_two(const uint16_t *at, int64_t apart) {
-  (void)apart;
-  return morton_load(at);
-}
 #endif
+static inline morton_wide morton_load_wide(const uint16_t *at) {
+  morton_wide v;
+  memcpy(&v, at, sizeof v);
+  return v;
+}
 static inline void morton_store_wide(uint16_t *at, morton_wide v) {
   memcpy(at, &v, sizeof v);
 }
 static inline __attribute__((always_inline)) void morton_exchange(
-    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b3) {
-  const morton_wide x0 = morton_load_two(src, a4);
-  const morton_wide x1 = morton_load_two(src + a6, a4);
+    morton_wide x0, morton_wide x1, uint16_t *restrict dst, int64_t b3) {
   const morton_wide x2 = morton_wide_zip_low_u32(x0, x1);
   const morton_wide x3 = morton_wide_zip_high_u32(x0, x1);
   morton_store_wide(dst, x2);
   morton_store_wide(dst + b3, x3);
 }
 static inline __attribute__((always_inline)) void morton_block(
-    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b3) {
-  morton_exchange(src, dst, a4, a6, b3);
-#ifndef __AVX2__
-  morton_exchange(src + a4, dst + 8, a4, a6, b3);
+    const uint16_t *restrict src, uint16_t *restrict dst, int64_t a4, int64_t a6, int64_t b1,
+    int64_t b3) {
+#ifdef __AVX2__
+  const morton_wide y0 = morton_load_wide(src);
+  const morton_wide y1 = morton_load_wide(src + a6);
+  const morton_wide z0 = morton_load_wide(src + a4);
+  const morton_wide z1 = morton_load_wide(src + a4 + a6);
+  morton_exchange(morton_low_halves(y0, z0), morton_low_halves(y1, z1), dst, b3);
+  morton_exchange(morton_high_halves(y0, z0), morton_high_halves(y1, z1), dst + b1, b3);
+#else
+  morton_exchange(morton_load_wide(src), morton_load_wide(src + a6), dst, b3);
+  morton_exchange(morton_load_wide(src + a4), morton_load_wide(src + a4 + a6), dst + 8, b3);
+  morton_exchange(morton_load_wide(src + 8), morton_load_wide(src + a6 + 8), dst + b1, b3);
+  morton_exchange(
+      morton_load_wide(src + a4 + 8), morton_load_wide(src + a4 + a6 + 8), dst + b1 + 8, b3);
 #endif
 }
 #endif
@@ -88,10 +95,7 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
 #ifdef MORTON_VECTORS
   for (int64_t i0 = 0; i0 < 2; ++i0) {
     for (int64_t i2 = 0; i2 < 2; ++i2) {
-      for (int64_t i1 = 0; i1 < 2; ++i1) {
-        morton_block(
-            src + 128 * i0 + 8 * i1 + 64 * i2, dst + 128 * i0 + 64 * i1 + 32 * i2, 32, 16, 16);
-      }
+      morton_block(src + 128 * i0 + 64 * i2, dst + 128 * i0 + 32 * i2, 32, 16, 64, 16);
     }
   }
 #else
@@ -116,6 +120,6 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
 #endif
 }
 
-#elif LEGO_MORTON_H != 0x7b8f5cfb
+#elif LEGO_MORTON_H != 0x321df545
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_H

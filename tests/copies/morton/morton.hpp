@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x094d4d77
+#define LEGO_MORTON_HPP 0x56f65c27
 
 #include <cassert>
 #include <cstddef>
@@ -32,12 +32,6 @@ namespace morton_detail {
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
 typedef std::uint32_t u32x4 __attribute__((vector_size(16)));
 typedef std::uint64_t u64x2 __attribute__((vector_size(16)));
-template <class T>
-inline u8x16 load(const T*at) {
-  u8x16 v;
-  std::memcpy(&v, at, sizeof v);
-  return v;
-}
 #ifdef __AVX2__
 // Two blocks side by side, each in a half of every register.
 typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
@@ -52,10 +46,13 @@ inline wide wide_zip_high_u32(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x8>(x), reinterpret_cast<u32x8>(y), 2, 10, 3, 11, 6, 14, 7, 15));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
+inline wide low_halves(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 1, 4, 5));
+}
+inline wide high_halves(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 2, 3, 6, 7));
 }
 #else
 typedef u8x16 wide;
@@ -67,21 +64,20 @@ inline wide wide_zip_high_u32(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u32x4>(x), reinterpret_cast<u32x4>(y), 2, 6, 3, 7));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
-  (void)apart;
-  return load(at);
-}
 #endif
+template <class T>
+inline wide load_wide(const T*at) {
+  wide v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
 template <class T>
 inline void store_wide(T*at, wide v) {
   std::memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
-    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b3) {
-  const wide x0 = load_two(src, a4);
-  const wide x1 = load_two(src + a6, a4);
+    wide x0, wide x1, T* __restrict dst, std::int64_t b3) {
   const wide x2 = wide_zip_low_u32(x0, x1);
   const wide x3 = wide_zip_high_u32(x0, x1);
   store_wide(dst, x2);
@@ -89,10 +85,20 @@ inline __attribute__((always_inline)) void exchange(
 }
 template <class T>
 inline __attribute__((always_inline)) void block(
-    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b3) {
-  exchange(src, dst, a4, a6, b3);
-#ifndef __AVX2__
-  exchange(src + a4, dst + 8, a4, a6, b3);
+    const T* __restrict src, T* __restrict dst, std::int64_t a4, std::int64_t a6, std::int64_t b1,
+    std::int64_t b3) {
+#ifdef __AVX2__
+  const wide y0 = load_wide(src);
+  const wide y1 = load_wide(src + a6);
+  const wide z0 = load_wide(src + a4);
+  const wide z1 = load_wide(src + a4 + a6);
+  exchange(low_halves(y0, z0), low_halves(y1, z1), dst, b3);
+  exchange(high_halves(y0, z0), high_halves(y1, z1), dst + b1, b3);
+#else
+  exchange(load_wide(src), load_wide(src + a6), dst, b3);
+  exchange(load_wide(src + a4), load_wide(src + a4 + a6), dst + 8, b3);
+  exchange(load_wide(src + 8), load_wide(src + a6 + 8), dst + b1, b3);
+  exchange(load_wide(src + a4 + 8), load_wide(src + a4 + a6 + 8), dst + b1 + 8, b3);
 #endif
 }
 }  // namespace morton_detail
@@ -109,10 +115,7 @@ inline void morton(const T* __restrict src, T* __restrict dst) {
 #ifdef MORTON_VECTORS
   for (std::int64_t i0 = 0; i0 < 2; ++i0) {
     for (std::int64_t i2 = 0; i2 < 2; ++i2) {
-      for (std::int64_t i1 = 0; i1 < 2; ++i1) {
-        morton_detail::block(
-            src + 128 * i0 + 8 * i1 + 64 * i2, dst + 128 * i0 + 64 * i1 + 32 * i2, 32, 16, 16);
-      }
+      morton_detail::block(src + 128 * i0 + 64 * i2, dst + 128 * i0 + 32 * i2, 32, 16, 64, 16);
     }
   }
 #else
@@ -150,6 +153,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x094d4d77
+#elif LEGO_MORTON_HPP != 0x56f65c27
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

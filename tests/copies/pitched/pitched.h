@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x514387d6
+#define LEGO_PITCHED_H 0x51679512
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -42,6 +42,11 @@ static inline bool pitched_fits(int64_t M, int64_t N, int64_t LD) {
 // Copies of so many bytes and more are written past the caches.
 #ifndef PITCHED_LARGE
 #define PITCHED_LARGE 16777216
+#endif
+#ifdef __clang__
+#define PITCHED_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define PITCHED_ROLLED
 #endif
 typedef uint8_t pitched_u8x16 __attribute__((vector_size(16)));
 typedef uint32_t pitched_u32x4 __attribute__((vector_size(16)));
@@ -95,9 +100,11 @@ static inline pitched_wide pitched_wide_zip_low_u64(pitched_wide x, pitched_wide
 static inline pitched_wide pitched_wide_zip_high_u64(pitched_wide x, pitched_wide y) {
   return (pitched_wide)__builtin_shufflevector((pitched_u64x4)x, (pitched_u64x4)y, 1, 5, 3, 7);
 }
-static inline pitched_wide pitched_load_two(const uint32_t *at, int64_t apart) {
-  return (pitched_wide)__builtin_shufflevector(
-      (pitched_u64x2)pitched_load(at), (pitched_u64x2)pitched_load(at + apart), 0, 1, 2, 3);
+static inline pitched_wide pitched_low_halves(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u64x4)x, (pitched_u64x4)y, 0, 1, 4, 5);
+}
+static inline pitched_wide pitched_high_halves(pitched_wide x, pitched_wide y) {
+  return (pitched_wide)__builtin_shufflevector((pitched_u64x4)x, (pitched_u64x4)y, 2, 3, 6, 7);
 }
 #else
 typedef pitched_u8x16 pitched_wide;
@@ -113,20 +120,18 @@ static inline pitched_wide pitched_wide_zip_low_u64(pitched_wide x, pitched_wide
 static inline pitched_wide pitched_wide_zip_high_u64(pitched_wide x, pitched_wide y) {
   return (pitched_wide)__builtin_shufflevector((pitched_u64x2)x, (pitched_u64x2)y, 1, 3);
 }
-static inline pitched_wide pitched_load_two(const uint32_t *at, int64_t apart) {
-  (void)apart;
-  return pitched_load(at);
-}
 #endif
+static inline pitched_wide pitched_load_wide(const uint32_t *at) {
+  pitched_wide v;
+  memcpy(&v, at, sizeof v);
+  return v;
+}
 static inline void pitched_store_wide(uint32_t *at, pitched_wide v) {
   memcpy(at, &v, sizeof v);
 }
 static inline __attribute__((always_inline)) void pitched_exchange(
-    const uint32_t *restrict src, uint32_t *restrict dst, int64_t a1, int64_t b0) {
-  const pitched_wide x0 = pitched_load_two(src, 4 * a1);
-  const pitched_wide x1 = pitched_load_two(src + 2 * a1, 4 * a1);
-  const pitched_wide x2 = pitched_load_two(src + a1, 4 * a1);
-  const pitched_wide x3 = pitched_load_two(src + 3 * a1, 4 * a1);
+    pitched_wide x0, pitched_wide x1, pitched_wide x2, pitched_wide x3, uint32_t *restrict dst,
+    int64_t b0) {
   const pitched_wide x4 = pitched_wide_zip_low_u32(x0, x2);
   const pitched_wide x5 = pitched_wide_zip_high_u32(x0, x2);
   const pitched_wide x6 = pitched_wide_zip_low_u32(x1, x3);
@@ -142,9 +147,52 @@ static inline __attribute__((always_inline)) void pitched_exchange(
 }
 static inline __attribute__((always_inline)) void pitched_block(
     const uint32_t *restrict src, uint32_t *restrict dst, int64_t a1, int64_t b0) {
-  pitched_exchange(src, dst, a1, b0);
-#ifndef __AVX2__
-  pitched_exchange(src + 4 * a1, dst + 4, a1, b0);
+#ifdef __AVX2__
+  const pitched_wide y0 = pitched_load_wide(src);
+  const pitched_wide y1 = pitched_load_wide(src + 2 * a1);
+  const pitched_wide y2 = pitched_load_wide(src + a1);
+  const pitched_wide y3 = pitched_load_wide(src + 3 * a1);
+  const pitched_wide z0 = pitched_load_wide(src + 4 * a1);
+  const pitched_wide z1 = pitched_load_wide(src + 6 * a1);
+  const pitched_wide z2 = pitched_load_wide(src + 5 * a1);
+  const pitched_wide z3 = pitched_load_wide(src + 7 * a1);
+  pitched_exchange(
+      pitched_low_halves(y0, z0),
+      pitched_low_halves(y1, z1),
+      pitched_low_halves(y2, z2),
+      pitched_low_halves(y3, z3),
+      dst, b0);
+  pitched_exchange(
+      pitched_high_halves(y0, z0),
+      pitched_high_halves(y1, z1),
+      pitched_high_halves(y2, z2),
+      pitched_high_halves(y3, z3),
+      dst + 4 * b0, b0);
+#else
+  pitched_exchange(
+      pitched_load_wide(src),
+      pitched_load_wide(src + 2 * a1),
+      pitched_load_wide(src + a1),
+      pitched_load_wide(src + 3 * a1),
+      dst, b0);
+  pitched_exchange(
+      pitched_load_wide(src + 4 * a1),
+      pitched_load_wide(src + 6 * a1),
+      pitched_load_wide(src + 5 * a1),
+      pitched_load_wide(src + 7 * a1),
+      dst + 4, b0);
+  pitched_exchange(
+      pitched_load_wide(src + 4),
+      pitched_load_wide(src + 2 * a1 + 4),
+      pitched_load_wide(src + a1 + 4),
+      pitched_load_wide(src + 3 * a1 + 4),
+      dst + 4 * b0, b0);
+  pitched_exchange(
+      pitched_load_wide(src + 4 * a1 + 4),
+      pitched_load_wide(src + 6 * a1 + 4),
+      pitched_load_wide(src + 5 * a1 + 4),
+      pitched_load_wide(src + 7 * a1 + 4),
+      dst + 4 * b0 + 4, b0);
 #endif
 }
 #endif
@@ -157,7 +205,7 @@ static inline __attribute__((always_inline)) void pitched_block(
 static inline void pitched(
     int64_t M, int64_t N, int64_t LD, const uint32_t *restrict src, uint32_t *restrict dst) {
 #ifdef PITCHED_VECTORS
-  if (N >= 4 && M >= 8) {
+  if (N >= 8 && M >= 8) {
     const bool streams =
         M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 80 && (uintptr_t)dst % 4 == 0;
     const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
@@ -172,14 +220,14 @@ static inline void pitched(
             __builtin_prefetch(src + t0 + LD * t1 + ahead + LD * i1, 0, 2);
           }
           for (int64_t i1 = 0; i1 < 80; i1 += 8) {
-            for (int64_t i0 = 0; i0 < 16; i0 += 4) {
+            for (int64_t i0 = 0; i0 < 16; i0 += 8) {
               pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 80 * i0, LD, 80);
             }
           }
           for (int64_t i0 = 0; i0 < 16; ++i0) {
             const int64_t back = -(int64_t)((uintptr_t)(dst + M * t0 + t1 + M * i0 + 15) % 64 / 4);
             const int64_t first = t1 > 0 ? back + 15 : 0;
-            const int64_t end = t1 < M - 80 ? back + 15 + 64 : 80;
+            const int64_t end = t1 < M - 80 ? back + 79 : 80;
             pitched_stream_lines(
                 dst + M * t0 + t1 + M * i0 + first, buffer + 80 * i0 + first, end - first);
           }
@@ -193,7 +241,7 @@ static inline void pitched(
           const int64_t t0 = t0_at < N - 64 ? t0_at : N - 64;
           uint32_t buffer[4096];
           for (int64_t i1 = 0; i1 < 64; i1 += 8) {
-            for (int64_t i0 = 0; i0 < 64; i0 += 4) {
+            for (int64_t i0 = 0; i0 < 64; i0 += 8) {
               pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 64 * i0, LD, 64);
             }
           }
@@ -204,18 +252,20 @@ static inline void pitched(
       }
     } else {
       for (int64_t t1 = 0; t1 < M; t1 += 16) {
-        for (int64_t t0 = 0; t0 < N; t0 += 32) {
-          if (N >= t0 + 32 && M >= t1 + 16) {
-            for (int64_t i0 = t0; i0 < t0 + 32; i0 += 4) {
+        for (int64_t t0 = 0; t0 < N; t0 += 16) {
+          if (N >= t0 + 16 && M >= t1 + 16) {
+            PITCHED_ROLLED
+            for (int64_t i0 = t0 + 8; i0 >= t0; i0 -= 8) {
+              PITCHED_ROLLED
               for (int64_t i1 = t1; i1 < t1 + 16; i1 += 8) {
                 pitched_block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
               }
             }
           } else {
-            const int64_t end0 = t0 + 32 < N ? t0 + 32 : N;
+            const int64_t end0 = t0 + 16 < N ? t0 + 16 : N;
             const int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
-            for (int64_t i0_at = t0; i0_at < end0; i0_at += 4) {
-              const int64_t i0 = i0_at < N - 4 ? i0_at : N - 4;
+            for (int64_t i0_at = t0; i0_at < end0; i0_at += 8) {
+              const int64_t i0 = i0_at < N - 8 ? i0_at : N - 8;
               for (int64_t i1_at = t1; i1_at < end1; i1_at += 8) {
                 const int64_t i1 = i1_at < M - 8 ? i1_at : M - 8;
                 pitched_block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
@@ -242,6 +292,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x514387d6
+#elif LEGO_PITCHED_H != 0x51679512
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

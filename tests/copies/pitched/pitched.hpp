@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x2fb4d454
+#define LEGO_PITCHED_HPP 0x312ddfdb
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -51,6 +51,11 @@ namespace lego {
 // Copies of so many bytes and more are written past the caches.
 #ifndef PITCHED_LARGE
 #define PITCHED_LARGE 16777216
+#endif
+#ifdef __clang__
+#define PITCHED_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define PITCHED_ROLLED
 #endif
 namespace pitched_detail {
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
@@ -110,10 +115,13 @@ inline wide wide_zip_high_u64(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 1, 5, 3, 7));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
+inline wide low_halves(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u64x2>(load(at)), reinterpret_cast<u64x2>(load(at + apart)), 0, 1, 2, 3));
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 0, 1, 4, 5));
+}
+inline wide high_halves(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u64x4>(x), reinterpret_cast<u64x4>(y), 2, 3, 6, 7));
 }
 #else
 typedef u8x16 wide;
@@ -133,23 +141,20 @@ inline wide wide_zip_high_u64(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u64x2>(x), reinterpret_cast<u64x2>(y), 1, 3));
 }
-template <class T>
-inline wide load_two(const T*at, std::int64_t apart) {
-  (void)apart;
-  return load(at);
-}
 #endif
+template <class T>
+inline wide load_wide(const T*at) {
+  wide v;
+  std::memcpy(&v, at, sizeof v);
+  return v;
+}
 template <class T>
 inline void store_wide(T*at, wide v) {
   std::memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
-    const T* __restrict src, T* __restrict dst, std::int64_t a1, std::int64_t b0) {
-  const wide x0 = load_two(src, 4 * a1);
-  const wide x1 = load_two(src + 2 * a1, 4 * a1);
-  const wide x2 = load_two(src + a1, 4 * a1);
-  const wide x3 = load_two(src + 3 * a1, 4 * a1);
+    wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b0) {
   const wide x4 = wide_zip_low_u32(x0, x2);
   const wide x5 = wide_zip_high_u32(x0, x2);
   const wide x6 = wide_zip_low_u32(x1, x3);
@@ -166,9 +171,47 @@ inline __attribute__((always_inline)) void exchange(
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a1, std::int64_t b0) {
-  exchange(src, dst, a1, b0);
-#ifndef __AVX2__
-  exchange(src + 4 * a1, dst + 4, a1, b0);
+#ifdef __AVX2__
+  const wide y0 = load_wide(src);
+  const wide y1 = load_wide(src + 2 * a1);
+  const wide y2 = load_wide(src + a1);
+  const wide y3 = load_wide(src + 3 * a1);
+  const wide z0 = load_wide(src + 4 * a1);
+  const wide z1 = load_wide(src + 6 * a1);
+  const wide z2 = load_wide(src + 5 * a1);
+  const wide z3 = load_wide(src + 7 * a1);
+  exchange(low_halves(y0, z0), low_halves(y1, z1), low_halves(y2, z2), low_halves(y3, z3), dst, b0);
+  exchange(
+      high_halves(y0, z0),
+      high_halves(y1, z1),
+      high_halves(y2, z2),
+      high_halves(y3, z3),
+      dst + 4 * b0, b0);
+#else
+  exchange(
+      load_wide(src),
+      load_wide(src + 2 * a1),
+      load_wide(src + a1),
+      load_wide(src + 3 * a1),
+      dst, b0);
+  exchange(
+      load_wide(src + 4 * a1),
+      load_wide(src + 6 * a1),
+      load_wide(src + 5 * a1),
+      load_wide(src + 7 * a1),
+      dst + 4, b0);
+  exchange(
+      load_wide(src + 4),
+      load_wide(src + 2 * a1 + 4),
+      load_wide(src + a1 + 4),
+      load_wide(src + 3 * a1 + 4),
+      dst + 4 * b0, b0);
+  exchange(
+      load_wide(src + 4 * a1 + 4),
+      load_wide(src + 6 * a1 + 4),
+      load_wide(src + 5 * a1 + 4),
+      load_wide(src + 7 * a1 + 4),
+      dst + 4 * b0 + 4, b0);
 #endif
 }
 }  // namespace pitched_detail
@@ -185,7 +228,7 @@ inline void pitched(
   static_assert(sizeof(T) == 4, "the elements have 4 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef PITCHED_VECTORS
-  if (N >= 4 && M >= 8) {
+  if (N >= 8 && M >= 8) {
     const bool streams = M * N * 4 >= PITCHED_LARGE && N >= 16 && M >= 80
         && reinterpret_cast<std::uintptr_t>(dst) % 4 == 0;
     const bool shares = N >= 64 && M >= 64 && (M % 512 == 0 || LD % 512 == 0);
@@ -200,7 +243,7 @@ inline void pitched(
             __builtin_prefetch(src + t0 + LD * t1 + ahead + LD * i1, 0, 2);
           }
           for (std::int64_t i1 = 0; i1 < 80; i1 += 8) {
-            for (std::int64_t i0 = 0; i0 < 16; i0 += 4) {
+            for (std::int64_t i0 = 0; i0 < 16; i0 += 8) {
               pitched_detail::block(
                   src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 80 * i0, LD, 80);
             }
@@ -209,7 +252,7 @@ inline void pitched(
             const std::int64_t back = -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
                 dst + M * t0 + t1 + M * i0 + 15) % 64 / 4);
             const std::int64_t first = t1 > 0 ? back + 15 : 0;
-            const std::int64_t end = t1 < M - 80 ? back + 15 + 64 : 80;
+            const std::int64_t end = t1 < M - 80 ? back + 79 : 80;
             pitched_detail::stream_lines(
                 dst + M * t0 + t1 + M * i0 + first, buffer + 80 * i0 + first, end - first);
           }
@@ -223,7 +266,7 @@ inline void pitched(
           const std::int64_t t0 = t0_at < N - 64 ? t0_at : N - 64;
           T buffer[4096];
           for (std::int64_t i1 = 0; i1 < 64; i1 += 8) {
-            for (std::int64_t i0 = 0; i0 < 64; i0 += 4) {
+            for (std::int64_t i0 = 0; i0 < 64; i0 += 8) {
               pitched_detail::block(
                   src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 64 * i0, LD, 64);
             }
@@ -235,18 +278,20 @@ inline void pitched(
       }
     } else {
       for (std::int64_t t1 = 0; t1 < M; t1 += 16) {
-        for (std::int64_t t0 = 0; t0 < N; t0 += 32) {
-          if (N >= t0 + 32 && M >= t1 + 16) {
-            for (std::int64_t i0 = t0; i0 < t0 + 32; i0 += 4) {
+        for (std::int64_t t0 = 0; t0 < N; t0 += 16) {
+          if (N >= t0 + 16 && M >= t1 + 16) {
+            PITCHED_ROLLED
+            for (std::int64_t i0 = t0 + 8; i0 >= t0; i0 -= 8) {
+              PITCHED_ROLLED
               for (std::int64_t i1 = t1; i1 < t1 + 16; i1 += 8) {
                 pitched_detail::block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
               }
             }
           } else {
-            const std::int64_t end0 = t0 + 32 < N ? t0 + 32 : N;
+            const std::int64_t end0 = t0 + 16 < N ? t0 + 16 : N;
             const std::int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
-            for (std::int64_t i0_at = t0; i0_at < end0; i0_at += 4) {
-              const std::int64_t i0 = i0_at < N - 4 ? i0_at : N - 4;
+            for (std::int64_t i0_at = t0; i0_at < end0; i0_at += 8) {
+              const std::int64_t i0 = i0_at < N - 8 ? i0_at : N - 8;
               for (std::int64_t i1_at = t1; i1_at < end1; i1_at += 8) {
                 const std::int64_t i1 = i1_at < M - 8 ? i1_at : M - 8;
                 pitched_detail::block(src + i0 + LD * i1, dst + M * i0 + i1, LD, M);
@@ -287,6 +332,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x2fb4d454
+#elif LEGO_PITCHED_HPP != 0x312ddfdb
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

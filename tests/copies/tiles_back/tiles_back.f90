@@ -65,8 +65,8 @@ contains
         end2 = min(t2 + 16, Q)
         do i1 = 0, 3
           do i2 = t2, end2 - 1
-            dst(b * i0 + LD * i1 + 8 * i2:b * i0 + LD * i1 + 8 * i2 + 8 - 1) = src(a * i0 + 8 * i1 &
-                + 32 * i2:a * i0 + 8 * i1 + 32 * i2 + 8 - 1)
+            dst(b * i0 + LD * i1 + 8 * i2:b * i0 + LD * i1 + 8 * i2 + 7) = src(a * i0 + 8 * i1 &
+                + 32 * i2:a * i0 + 8 * i1 + 32 * i2 + 7)
           end do
         end do
       end do

@@ -37,7 +37,7 @@ contains
     do i0 = 0, 1
       do t2 = 0, 3, 2
         do i1 = 0, 8
-          do i2 = t2, t2 + 2 - 1
+          do i2 = t2, t2 + 1
             do i3 = 0, 15
               do i4 = 0, 3
                 dst(2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4) = src(144 * i0 + i1 + 36 * i2 &

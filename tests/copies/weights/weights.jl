@@ -48,7 +48,7 @@ function weights!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         for i0 in 0:1
             for t2 in 0:2:3
                 for i1 in 0:8
-                    for i2 in t2:(t2 + 2 - 1)
+                    for i2 in t2:(t2 + 1)
                         for i3 in 0:15
                             for i4 in 0:3
                                 dst[2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4 +
