@@ -373,24 +373,25 @@ def test_planted_faults_of_nests_are_found(layouts):
             check(made, changed(body, kind, change))
 
 
-@pytest.mark.parametrize("size", [2, 4, 8])
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
 def test_four_blocks_of_a_transposition_load_and_store_whole_registers(size):
     """The second row of a tile before the first: processors fetch twice what is read or written in equal strides."""
     made, body = planned(Row(M, N), Col(M, N), size)
     assert {s.kernel.cell for s in walk(body) if isinstance(s, Apply)} == {(32 // size,) * 2}
     loops = [s for s in walk(body) if isinstance(s, Loop) and s.rolled]
     assert [s.falls for s in loops] == [True, False]
-    for kind, change in (
+    faults = (
         (Apply, lambda s: replace(s, kernel=replace(s.kernel, square=None))),
         (Loop, lambda s: replace(s, stop=plus(s.stop, -s.step)) if s.falls else s),
-    ):
+    )
+    for kind, change in faults[: min(2, size)]:  # a tile of bytes is larger than what is compared
         with pytest.raises(InternalError, match="nothing was emitted"):
             check(made, changed(body, kind, change))
     text = str(copy(Row(192, 192), Col(192, 192), "c", element=size, name="turn"))
     assert text.count("for (int64_t i0 = t0 + ") == 1
-    assert text.count("turn_low_halves(y") == 16 // size
-    unit = copy(Row(80, 72), Col(80, 72), "cpp", element=size)
-    assert running.verify(unit, None, ("-O2", "-march=x86-64-v3"))
+    assert text.count("turn_low_halves(y") == (1 if size == 1 else 16 // size)
+    unit = copy(Row(M, N), Col(M, N), "cpp", element=size)
+    assert running.verify(unit, {"M": 66, "N": 69}, ("-O2", "-march=x86-64-v3"))
 
 
 @pytest.mark.quick(1)

@@ -29,7 +29,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, made, var
 from .digits import Digit, Size
-from .kernels import MOST_FIELDS, MOST_REGISTERS, interleaved, of_bits
+from .kernels import MOST_FIELDS, interleaved, of_bits
 from .plan import Box
 from .values import node_of
 
@@ -116,14 +116,16 @@ def paired(
 
 
 def squared(kernel: Kernel, digits: Sequence[Digit], strides: Sequence[Size]) -> Kernel:
-    """A kernel of pairs as one of squares, where another pair is beside it in the source, whose strides these are, and
-    registers have room for both: a processor loads two registers at once, however long they are."""
-    if kernel.apart(1) != kernel.lanes or 2 * len(kernel.loads) > MOST_REGISTERS:
+    """A kernel of pairs as one of squares, where another pair is beside it in the source, whose strides these are: a
+    processor loads two registers at once, however long they are. Where it lacks registers for them, what is stored
+    is rows, which halves are joined to in memory."""
+    if kernel.apart(1) != kernel.lanes:
         return kernel
     for k, size in enumerate(kernel.block):
         if k != kernel.pair and strides[k] == kernel.lanes // size and kernel.lanes % size == 0:
+            places = ((tuple(n * (d == k) for d in range(len(digits))), 0) for n in range(size))
             four = replace(kernel, square=k)
-            if fits(four, digits):
+            if fits(four, digits) and (kernel.fits_registers or {*kernel.stores} == {*places}):
                 return four
     return kernel
 

@@ -38,6 +38,7 @@ from .nodes import Node, const, made, var
 
 BUFFER = "buffer"
 NOTHING, ONE = const(0), const(1)
+REGISTERS = 16  # of a processor, for vectors
 ZERO = -2  # what a run puts where a copy writes zeros
 
 
@@ -103,6 +104,11 @@ class Kernel:
     def cell(self) -> tuple[int, ...]:
         """The extent of each digit of what is done at once."""
         return tuple(n * (1 + (k in (self.pair, self.square))) for k, n in enumerate(self.block))
+
+    @property
+    def fits_registers(self) -> bool:
+        """Whether a processor has registers for two of each that is loaded."""
+        return 2 * len(self.loads) <= REGISTERS
 
     def apart(self, side: int) -> int | None:
         """How far apart both blocks of a pair begin in the source (0) or in the destination (1); None where
