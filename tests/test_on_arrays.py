@@ -385,7 +385,9 @@ def test_positions_beyond_32_bits_are_computed_in_64(step, monkeypatch):
 
 def test_a_layout_s_next_array_is_moved_without_planning(monkeypatch):
     """And without its hash, which takes longer than a small array does."""
-    monkeypatch.setattr(moving, "_recent", {})  # it is emptied when full, in the middle of this test maybe
+    monkeypatch.setattr(
+        moving, "_recent", {}
+    )  # it is emptied when full, in the middle of this test maybe
     layout, tiles = Strided((4, 6), (8, 1)), Row(2, 3, 2, 2)
     x, sizes = np.arange(24).reshape(4, 6), [4, 6]
     ways = [
