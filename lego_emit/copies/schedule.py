@@ -36,12 +36,9 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .passes import Passes, passes_of
-from .tiles import CHUNK, LINE, VECTOR, Mover, Tiles
+from .tiles import CHUNK, LINE, PAGE, VECTOR, WAYS, Mover, Tiles
 from .values import node_of
 
-# A cache's first level has 64 bytes in each of WAYS ways of PAGE bytes. Rows of a tile that lie a multiple of
-# some bytes apart share a few of its sets, and drive each other out where there are more of them than ways.
-PAGE, WAYS = 4096, 8
 SOME = 512  # bytes that lines of a tile lie a multiple of apart, where a quarter of the sets or fewer are theirs
 LARGE_SIZE = 2**16  # a symbol, where strides are compared
 BEYOND = (
@@ -131,7 +128,7 @@ class BoxNest(Tiles):
             return False
         order = sorted(range(len(self.digits)), key=lambda k: -self._far(k))
         is_read = n * self.bytes >= 2 * LINE or self._gathered is not None
-        return is_read or self._stays([d.b for d in self.digits], n, order)
+        return is_read or self._stays([d.b for d in self.digits], n, order, True)
 
     @cached_property
     def _gathered(self) -> tuple[int, int] | None:
@@ -162,7 +159,11 @@ class BoxNest(Tiles):
     def _direct_tile(self, mover: Mover, streams: bool) -> list[int]:
         """A tile of lines on both sides, of the source two, of which the second one is fetched ahead, if blocks are not
         squares; all of digits that are short, where the first cache has room for their elements on both sides. Runs of
-        half a line, which one instruction stores, are written in twice as many lines: caches fetch fewer of four ahead."""
+        up to a line, which few instructions store, are written in twice as many lines: caches fetch fewer of four ahead."""
+        if streams and mover.kernel is None and self.run is not None:
+            start, lines = self.plain.cell[self.run], [d.a for d in self.digits]
+            if start and self._stays(lines, start, range(len(lines)), True):
+                return [0] * len(lines)
         sizes = [self.digits[k].n for k, size in enumerate(self.tile) if size]
         if (
             mover.kernel is not None
@@ -178,7 +179,7 @@ class BoxNest(Tiles):
             return found  # whose rows are written in pairs, the second one first
         elif self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
             twice = {self.chains[0][-1].digit}
-            if self._is_half_a_line(mover) and len(self.chains[1]) == 1 and not streams:
+            if self._is_short(mover) and len(self.chains[1]) == 1 and not streams:
                 twice.add(self.chains[1][0].digit)
             for k in twice:
                 n, size = self.digits[k].n, found[k]
@@ -187,11 +188,11 @@ class BoxNest(Tiles):
                     found[k] *= 1 if divides else 2
         return found
 
-    def _is_half_a_line(self, mover: Mover) -> bool:
-        """Whether runs have a line's half or more, and no line."""
+    def _is_short(self, mover: Mover) -> bool:
+        """Whether runs have a line or its half."""
         if mover.kernel is not None or self.run is None:
             return False
-        return LINE <= 2 * self._known(self.run) * self.bytes < 2 * LINE
+        return LINE <= 2 * self._known(self.run) * self.bytes <= 2 * LINE
 
     def _known(self, k: int) -> int:
         """The extent of a digit that is known, else 0."""

@@ -37,6 +37,9 @@ VECTOR = 16  # bytes of a register
 LINE = 64  # bytes of a cache's line
 CHUNK = 4 * LINE  # bytes that a tile of runs has on both sides
 STAYS = 2**13  # bytes of lines that stay in the first cache
+# A cache's first level has 64 bytes in each of WAYS ways of PAGE bytes. Rows of a tile that lie a multiple of
+# some bytes apart share a few of its sets, and drive each other out where there are more of them than ways.
+PAGE, WAYS = 4096, 8
 
 
 ALL = Abilities()
@@ -338,14 +341,25 @@ class Tiles:
             return [], []
         return chain(self.digits, a, elements, start), chain(self.digits, b, elements, start)
 
-    def _stays(self, strides: Sequence[Size], start: int, order: Sequence[int]) -> bool:
+    def _stays(
+        self, strides: Sequence[Size], start: int, order: Sequence[int], streams: bool = False
+    ) -> bool:
         """Whether a line of a memory is still in the first cache when its next run is moved, tile or no tile: so few
-        others are moved in between, in such an order of digits."""
+        others are moved in between, in such an order of digits, and few in its set where they are not streamed."""
         near = next((at for at, k in enumerate(order) if strides[k] == start), None)
         if near is None:
             return True
-        between = [self.digits[k].n for k in order[near + 1 :] if k != self.run]
-        return all(isinstance(n, int) for n in between) and prod(between) * LINE <= STAYS
+        between = [k for k in order[near + 1 :] if k != self.run]
+        counts = [self.digits[k].n for k in between]
+        if not all(isinstance(n, int) for n in counts) or prod(counts) * LINE > STAYS:
+            return False
+        apart = [strides[k] for k in between]
+        in_a_set = [
+            n
+            for n, s in zip(counts, apart, strict=True)
+            if isinstance(n, int) and isinstance(s, int) and s * self.bytes % PAGE == 0
+        ]
+        return streams or prod(in_a_set) <= WAYS
 
     @cached_property
     def tile(self) -> list[int]:
