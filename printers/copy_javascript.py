@@ -207,6 +207,16 @@ class LinesInJavaScript(NestLines):
             '    throw new TypeError("src and dst are typed arrays");',
             "  }",
         ]
+        sizes = ", ".join(self.names.values())
+        short = f"{BREAK}|| ".join(
+            f"{array}.byteLength < {function}({sizes})"
+            for array, function in zip(("src", "dst"), r.functions, strict=False)
+        )
+        found += [
+            f"  {p.line(f'if ({short}) {{', 2)}",
+            '    throw new RangeError("an array is too short");',
+            "  }",
+        ]
         for name, array, size in (
             ("srcWords", "src", r.source),
             ("dstWords", "dst", r.destination),
@@ -214,8 +224,6 @@ class LinesInJavaScript(NestLines):
             words = self.text(self._scaled(size))
             view = f"{array}.buffer,{BREAK}{array}.byteOffset,{BREAK}{words}"
             found.append(f"  {p.line(f'const {name} = new {self.view}({view});', 2)}")
-        short = " || ".join(f"{a}Words.byteLength > {a}.byteLength" for a in ("src", "dst"))
-        found += [f"  if ({short}) {{", '    throw new RangeError("an array is too short");', "  }"]
         return [*found, *self.lines(r.body, 2), "}"]
 
     def declared_lines(self) -> list[str]:

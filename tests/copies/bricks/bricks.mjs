@@ -62,11 +62,12 @@ export function bricks(P, Q, R, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 2 * (16 * P * Q * R));
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 2 * (16 * P * Q * R));
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < bricksSourceBytes(P, Q, R)
+      || dst.byteLength < bricksDestinationBytes(P, Q, R)) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 2 * (16 * P * Q * R));
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 2 * (16 * P * Q * R));
   const a = 16 * Q * R;
   const a1 = 8 * R;
   const a2 = 8 * Q * R;

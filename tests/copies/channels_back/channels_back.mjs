@@ -78,12 +78,13 @@ export function channelsBack(n, C, H, W, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
+  if (src.byteLength < channelsBackSourceBytes(n, C, H, W)
+      || dst.byteLength < channelsBackDestinationBytes(n, C, H, W)) {
+    throw new RangeError("an array is too short");
+  }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset,
       16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, C * H * W * n);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
-    throw new RangeError("an array is too short");
-  }
   const n1 = Math.trunc(C / 16);
   const n2 = H * W;
   const a = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W;

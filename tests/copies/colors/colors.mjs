@@ -57,11 +57,11 @@ export function colors(H, W, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 3 * H * W);
-  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 3 * H * W);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < colorsSourceBytes(H, W) || dst.byteLength < colorsDestinationBytes(H, W)) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 3 * H * W);
+  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 3 * H * W);
   const n = H * W;
   for (let t1 = 0; t1 < n; t1 += 128) {
     const end1 = Math.min(t1 + 128, n);

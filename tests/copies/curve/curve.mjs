@@ -62,11 +62,11 @@ export function curve(src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 128);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 128);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < curveSourceBytes() || dst.byteLength < curveDestinationBytes()) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 128);
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 128);
   for (let i = 0; i < 8; i += 1) {
     for (let j = 0; j < 8; j += 1) {
       const [srcPlace, dstPlace] = curvePlaces(i, j);

@@ -66,11 +66,12 @@ export function pitched(M, N, LD, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * M + N - LD);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < pitchedSourceBytes(M, N, LD)
+      || dst.byteLength < pitchedDestinationBytes(M, N, LD)) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * M + N - LD);
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N);
   for (let t1 = 0; t1 < M; t1 += 16) {
     for (let t0 = 0; t0 < N; t0 += 32) {
       const end0 = Math.min(t0 + 32, N);

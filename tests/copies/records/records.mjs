@@ -57,11 +57,11 @@ export function records(M, N, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 3 * (M * N));
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 3 * (M * N));
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < recordsSourceBytes(M, N) || dst.byteLength < recordsDestinationBytes(M, N)) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 3 * (M * N));
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 3 * (M * N));
   for (let t1 = 0; t1 < M; t1 += 5) {
     for (let t0 = 0; t0 < N; t0 += 10) {
       const end0 = Math.min(t0 + 10, N);

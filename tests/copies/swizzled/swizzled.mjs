@@ -45,11 +45,11 @@ export function swizzled(src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint16Array(src.buffer, src.byteOffset, 512);
-  const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 512);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < swizzledSourceBytes() || dst.byteLength < swizzledDestinationBytes()) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint16Array(src.buffer, src.byteOffset, 512);
+  const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 512);
   for (let i = 0; i < 8; i += 1) {
     for (let j = 0; j < 64; j += 1) {
       const [srcPlace, dstPlace] = swizzledPlaces(i, j);

@@ -34,11 +34,11 @@ export function tiles(src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 192);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 192);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < tilesSourceBytes() || dst.byteLength < tilesDestinationBytes()) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 192);
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 192);
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let i1 = 0; i1 < 3; i1 += 1) {
       for (let i2 = 0; i2 < 4; i2 += 1) {

@@ -65,11 +65,12 @@ export function tilesBack(P, Q, LD, src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 32 * P * Q);
-  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 4 * LD * P + 8 * Q - LD);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < tilesBackSourceBytes(P, Q, LD)
+      || dst.byteLength < tilesBackDestinationBytes(P, Q, LD)) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, 32 * P * Q);
+  const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 4 * LD * P + 8 * Q - LD);
   const a = 32 * Q;
   const b = 4 * LD;
   for (let i0 = 0; i0 < P; i0 += 1) {

@@ -35,11 +35,11 @@ export function unpadded(src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint16Array(src.buffer, src.byteOffset, 30);
-  const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 48);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < unpaddedSourceBytes() || dst.byteLength < unpaddedDestinationBytes()) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint16Array(src.buffer, src.byteOffset, 30);
+  const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 48);
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let i1 = 0; i1 < 2; i1 += 1) {
       const dstAt = 16 * i0 + 4 * i1;

@@ -34,11 +34,11 @@ export function vnni(src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 256);
-  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 256);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < vnniSourceBytes() || dst.byteLength < vnniDestinationBytes()) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 256);
+  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 256);
   for (let i0 = 0; i0 < 4; i0 += 1) {
     for (let i1 = 0; i1 < 16; i1 += 1) {
       for (let i2 = 0; i2 < 4; i2 += 1) {

@@ -34,11 +34,11 @@ export function weights(src, dst) {
   if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
     throw new TypeError("src and dst are typed arrays");
   }
-  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 4608);
-  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 4608);
-  if (srcWords.byteLength > src.byteLength || dstWords.byteLength > dst.byteLength) {
+  if (src.byteLength < weightsSourceBytes() || dst.byteLength < weightsDestinationBytes()) {
     throw new RangeError("an array is too short");
   }
+  const srcWords = new Uint8Array(src.buffer, src.byteOffset, 4608);
+  const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 4608);
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let t2 = 0; t2 < 4; t2 += 2) {
       for (let i1 = 0; i1 < 9; i1 += 1) {
