@@ -576,8 +576,9 @@ class VectorsInC(NestLines):
         block = kernel.block
         second = tuple(n * (m == kernel.pair) for m, n in enumerate(block)), 0
         square = tuple(n * (m == kernel.square) for m, n in enumerate(block)), 0
-        if kernel.apart(0) is not None:
-            second = tuple(0 for _ in block), kernel.apart(0)
+        step = kernel.apart(0)
+        if step is not None:
+            second = tuple(0 for _ in block), step
         strides = "".join(f", a{k}" for k in own)
         of = self._at("src", second, "a", own)
         beyond = self._at("", square, "b", other).removeprefix(" + ")
