@@ -16,11 +16,17 @@ from typing import Any
 from lego_emit.emit.nests import CopyTexts
 from lego_emit.ir.nests import (
     Abilities,
+    Before,
     Exchange,
+    Fetch,
     Flag,
     Kernel,
     Let,
+    Loop,
+    Move,
     Vectors,
+    When,
+    times,
     walk,
 )
 from lego_emit.ir.nodes import Node, const, made, var
@@ -29,8 +35,8 @@ from lego_emit.printers.copy_rust import LINTS, PART, LinesInRust
 from lego_emit.printers.rust import USIZE
 from lego_emit.printers.rust_lints import allowed
 
-ABILITIES = Abilities(streams=False, fetches=False, calls=True, signed=False, squares=False)
-VECTOR = 16  # bytes of a register
+ABILITIES = Abilities(calls=True, signed=False, squares=False)
+VECTOR, LINE = 16, 64  # bytes of a register, and of a cache's line
 WHERE = '#[cfg(all(feature = "simd", target_arch = "x86_64"))]'
 AVX2, SSE2 = '#[cfg(target_feature = "avx2")]', '#[cfg(not(target_feature = "avx2"))]'
 INLINE = "#[inline(always)]"
@@ -43,6 +49,7 @@ class LinesInSimd(LinesInRust):
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
         super().__init__(printer, replace(routine, body=routine.registers), names, unit)
+        self.backs: set[str] = set()  # names of distances back to where a line begins
         self.p, self.own = "", f"{routine.name.rstrip('_')}_"
 
     @property
@@ -95,6 +102,89 @@ class LinesInSimd(LinesInRust):
         given = [*self.names.values(), "src", "dst", *([PART] if self.routine.slices else [])]
         call = f"{module}::x86_64::{self.name}({', '.join(given)})"
         return [f"    {WHERE}", f"    if {call} {{", "        return;", "    }"]
+
+    # -- statements past the caches ------------------------------------------------------------------
+
+    def text(self, node: Node, need: int = 0) -> str:
+        """A text, in which a distance back to a line's begin is subtracted."""
+        return super().text(self._forward(node), need)
+
+    def value(self, node: Node) -> str:
+        """What is laid out after a let."""
+        return super().value(self._forward(node))
+
+    def _forward(self, node: Node) -> Node:
+        if not node.args:
+            return node
+        args = tuple(map(self._forward, node.args))
+        if node.op == "add" and args[0].op == "var" and args[0].value in self.backs:
+            return made("sub", args[1], args[0])
+        return replace(node, args=args)
+
+    def before(self, s: Before, indent: int) -> list[str]:
+        """How far back a line begins, as a number that is not below 0."""
+        self.backs.add(s.name)
+        size = self.routine.element_bytes
+        at = "dst.as_ptr() as usize"
+        if s.at != const(0):
+            at = f"({at} + {self.text(times(s.at, size))})"
+        return [f"{' ' * indent}let {s.name} = {at} % {LINE}{f' / {size}' * (size > 1)};"]
+
+    def loop(self, s: Loop, indent: int) -> list[str]:
+        """A loop; one that begins before 0, at a line, counts from there."""
+        if s.rises:
+            before, up, stop = s.start, var(f"{s.name}_up"), made("add", s.stop, s.start)
+            at = made("sub", up, before)
+            lets: list[Let] = [Let(up.value, made("max", var(f"{s.name}_at"), before))]
+            if s.last is not None:
+                at = made("select", made("lt", at, s.last), at, s.last)
+            body = (*lets, Let(s.name, at), *s.body)
+            s = Loop(f"{s.name}_at", stop, body, s.step)
+        return super().loop(s, indent)
+
+    def conditions(self, condition: Node | None, op: str = "land") -> list[str]:
+        """The texts of conditions, without that of a multiple of 1."""
+        if condition is not None and condition.op == "eq" and condition.args[0].op == "mod":
+            if condition.args[0].args[1] == const(1):
+                return []
+        return super().conditions(condition, op)
+
+    def flag(self, s: Flag, indent: int) -> list[str]:
+        """A name for a condition, on the copy's bytes and the destination's address, too."""
+        parts = [f"{self.text(s.large)} >= LARGE"] if s.large is not None else []
+        parts += self.conditions(s.condition)
+        parts += [f"is_aligned(dst, {s.aligned})"] if s.aligned > 1 else []
+        return [f"{' ' * indent}let {s.name} = {' && '.join(parts)};"]
+
+    def when(self, s: When, indent: int) -> list[str]:
+        """A choice; streamed stores are waited for."""
+        found = super().when(replace(s, otherwise=()), indent)
+        if s.flags and any(getattr(one, "streams", False) for one in walk(s.then)):
+            found.insert(-1, f"{' ' * indent}    fence();")
+        if not s.otherwise:
+            return found
+        pad, more = " " * indent, self.lines(s.otherwise, indent)
+        if len(s.otherwise) == 1 and more[0].startswith(f"{pad}if "):
+            return [*found[:-1], f"{pad}}} else {more[0].lstrip()}", *more[1:]]
+        return [*found[:-1], f"{pad}}} else {{", *self.lines(s.otherwise, indent + 4), f"{pad}}}"]
+
+    def move(self, s: Move, indent: int) -> list[str]:
+        """A run, past the caches where that is asked for."""
+        if not s.streams:
+            return super().move(s, indent)
+        if s.count == const(1):
+            to, of = (f"{r.array}[{self.text(r.offset)}..][..1]" for r in (s.to, s.of))
+            return [f"{' ' * indent}stream(&mut {to}, &{of});"]
+        before, to = self._place(s.to, s.count, "dst_at")
+        more, of = self._place(s.of, s.count, "src_at")
+        call = "stream" if s.count.op == "const" else "stream_lines"
+        line = f"{' ' * indent}{call}(&mut {to}, &{of});"
+        return [*self.lines((*before, *more), indent), line]
+
+    def fetch(self, s: Fetch, indent: int) -> list[str]:
+        """A hint for a line of a memory."""
+        hint = "_MM_HINT_T1" if s.second else "_MM_HINT_T0"
+        return [f"{' ' * indent}fetch::<T, {hint}>({s.at.array}, {self.text(s.at.offset)});"]
 
     # -- kernels -------------------------------------------------------------------------------------
 
@@ -267,6 +357,52 @@ unsafe fn store_wide<T>(at: *mut T, v: Wide) {
     unsafe { store(at, v) };
 }
 
+const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
+
+fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
+    at.as_ptr().cast::<u8>().align_offset(bytes) == 0
+}
+
+/// A run past the caches, where it begins at a multiple of a register.
+#[inline(always)]
+fn stream<T: Copy>(to: &mut [T], of: &[T]) {
+    assert!(to.len() == of.len() && 16 % core::mem::size_of::<T>() == 0);
+    if !is_aligned(to, 16) {
+        return to.copy_from_slice(of);
+    }
+    let step = 16 / core::mem::size_of::<T>();
+    let whole = to.len() / step * step;
+    for k in (0..whole).step_by(step) {
+        // SAFETY: both slices have 16 more bytes.
+        unsafe { _mm_stream_si128(to.as_mut_ptr().add(k).cast(), load(of.as_ptr().add(k))) };
+    }
+    if whole < to.len() {
+        to[whole..].copy_from_slice(&of[whole..]);
+    }
+}
+
+/// A run: up to where a line begins, whole registers past the caches, and what is left.
+#[inline]
+fn stream_lines<T: Copy>(to: &mut [T], of: &[T]) {
+    let bytes = to.as_ptr().cast::<u8>().align_offset(64);
+    let first = to.len().min(bytes / core::mem::size_of::<T>());
+    if first > 0 {
+        to[..first].copy_from_slice(&of[..first]);
+    }
+    stream(&mut to[first..], &of[first..]);
+}
+
+fn fence() {
+    // SAFETY: the machine has it.
+    unsafe { _mm_sfence() };
+}
+
+#[inline(always)]
+fn fetch<T, const HINT: i32>(at: &[T], place: usize) {
+    // SAFETY: a hint reads nothing.
+    unsafe { _mm_prefetch::<HINT>(at.as_ptr().wrapping_add(place).cast()) };
+}
+
 /// Bytes of two registers, by their numbers in both.
 #[inline(always)]
 fn mix(x: __m128i, y: __m128i, lanes: [u8; 16]) -> __m128i {
@@ -319,7 +455,7 @@ def _helpers(text: str) -> list[str]:
     """The functions that a text calls, and those that they call."""
     found: list[str] = []
     for item in reversed(HELPERS.strip().split("\n\n")):
-        names = re.findall(r"(?:fn|type) (\w+)", item)
+        names = re.findall(r"(?:fn|type|const) ([A-Za-z]\w+)[(<:; ]", item)
         if any(re.search(rf"\b{name}\b", text) for name in names):
             item = item.replace("READ", READ)
             text, found = f"{text}\n{item}", ["", *item.split("\n"), *found]
@@ -341,9 +477,9 @@ def in_module(parts: Sequence[LinesInSimd], name: str) -> list[str]:
         "",
         "const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX",
     ]
-    found += [*_helpers("\n".join(body)), *body]
     for part in parts:
-        found += [*part.box_lines(), *part.routine_lines()]
+        body += [*part.box_lines(), *part.routine_lines()]
+    found += [*_helpers("\n".join(body)), *body]
     lints = "dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always"
     head = [
         "",

@@ -235,7 +235,10 @@ def rust(target: Target, unit: Unit, folder: Path, flags: Sequence[str]) -> Path
         "name": routine.name, "source_bytes": routine.functions[0],
         "destination_bytes": routine.functions[1], "mark": "#[no_mangle]",
     }  # fmt: skip
-    (folder / "unit.rs").write_text(unit.source)
+    text = unit.source
+    if "-DLARGE=0" in flags:
+        text = text.replace("const LARGE: usize = 16 << 20;", "const LARGE: usize = 0;")
+    (folder / "unit.rs").write_text(text)
     own, listed = ("".join(f"{s}, " for s in some) for some in (sizes, listed))
     in_threads = routine.slices and "-fopenmp" in flags
     call = f"unit::{routine.name}({own}"

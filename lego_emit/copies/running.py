@@ -43,6 +43,7 @@ SHARED = (
     (33, 33, 21, 3, 2),
 )
 NATIVE = ("-O2", "-march=native")
+LARGE = ("-DLARGE=0",)  # every copy, there
 ASKED = ("-DSIMD",)  # for registers, in a language that has a feature for them
 
 
@@ -263,6 +264,8 @@ def _ways(unit: Any) -> Iterator[tuple[str, tuple[str, ...], dict[str, Any]]]:
         yield "without vectors", (f"-D{macro}_SCALAR",), {}
     if _routine(unit).registers:
         yield "with registers", (*ASKED, *checks), {}
+        if "LARGE" in unit.source:
+            yield "with registers, every copy a large one", (*ASKED, *LARGE, *checks), {}
         yield "with the machine's registers", (*ASKED, *NATIVE[1:]), {}
     if _routine(unit).is_shared:
         if forms_of(unit.printer).has_parts:

@@ -54,6 +54,109 @@ pub const fn bricks_fits(P: usize, Q: usize, R: usize) -> bool {
         && P <= 9_223_372_036_854_775_807 / 16 / Q / R
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod bricks_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
+
+        fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
+            at.as_ptr().cast::<u8>().align_offset(bytes) == 0
+        }
+
+        /// A run past the caches, where it begins at a multiple of a register.
+        #[inline(always)]
+        fn stream<T: Copy>(to: &mut [T], of: &[T]) {
+            assert!(to.len() == of.len() && 16 % core::mem::size_of::<T>() == 0);
+            if !is_aligned(to, 16) {
+                return to.copy_from_slice(of);
+            }
+            let step = 16 / core::mem::size_of::<T>();
+            let whole = to.len() / step * step;
+            for k in (0..whole).step_by(step) {
+                // SAFETY: both slices have 16 more bytes.
+                unsafe { _mm_stream_si128(to.as_mut_ptr().add(k).cast(), load(of.as_ptr().add(k))) };
+            }
+            if whole < to.len() {
+                to[whole..].copy_from_slice(&of[whole..]);
+            }
+        }
+
+        fn fence() {
+            // SAFETY: the machine has it.
+            unsafe { _mm_sfence() };
+        }
+
+        /// Whether sizes allow it, and it is done.
+        // The names are those of the definition.
+        #[allow(non_snake_case)]
+        pub fn bricks<T: Copy>(P: usize, Q: usize, R: usize, src: &[T], dst: &mut [T]) -> bool {
+            let a = 16 * Q * R;
+            let a1 = 8 * R;
+            let a2 = 8 * Q * R;
+            let a3 = 4 * R;
+            let b = 16 * R;
+            let streams = 16 * P * Q * R * 8 >= LARGE && a / 2 * 2 == a && b / 2 * 2 == b && is_aligned(dst, 16);
+            if streams {
+                for i0 in 0..P {
+                    for i1 in 0..Q {
+                        for i2 in 0..R {
+                            for i3 in 0..2 {
+                                for i4 in 0..2 {
+                                    let dst_at = a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4;
+                                    let src_at = a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4;
+                                    stream(&mut dst[dst_at..dst_at + 4], &src[src_at..src_at + 4]);
+                                }
+                            }
+                        }
+                    }
+                }
+                fence();
+            } else {
+                for i0 in 0..P {
+                    for i1 in 0..Q {
+                        for i2 in 0..R {
+                            for i3 in 0..2 {
+                                for i4 in 0..2 {
+                                    let dst_at = a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4;
+                                    let src_at = a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4;
+                                    dst[dst_at..dst_at + 4].copy_from_slice(&src[src_at..src_at + 4]);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            true
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: runs of `32` bytes.
 ///
 /// - `src`: at least `16 * P * Q * R` elements
@@ -64,10 +167,15 @@ pub const fn bricks_fits(P: usize, Q: usize, R: usize) -> bool {
 /// Panics if one of them is shorter, or `T` is not of 8 bytes.
 // The names are those of the definition.
 #[allow(non_snake_case)]
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn bricks<T: Copy>(P: usize, Q: usize, R: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 8);
     let src = &src[..16 * P * Q * R];
     let dst = &mut dst[..16 * P * Q * R];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if bricks_simd::x86_64::bricks(P, Q, R, src, dst) {
+        return;
+    }
     let a = 16 * Q * R;
     let a1 = 8 * R;
     let a2 = 8 * Q * R;

@@ -173,6 +173,35 @@ mod channels_simd {
             unsafe { store(at, v) };
         }
 
+        const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
+
+        fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
+            at.as_ptr().cast::<u8>().align_offset(bytes) == 0
+        }
+
+        /// A run past the caches, where it begins at a multiple of a register.
+        #[inline(always)]
+        fn stream<T: Copy>(to: &mut [T], of: &[T]) {
+            assert!(to.len() == of.len() && 16 % core::mem::size_of::<T>() == 0);
+            if !is_aligned(to, 16) {
+                return to.copy_from_slice(of);
+            }
+            let step = 16 / core::mem::size_of::<T>();
+            let whole = to.len() / step * step;
+            for k in (0..whole).step_by(step) {
+                // SAFETY: both slices have 16 more bytes.
+                unsafe { _mm_stream_si128(to.as_mut_ptr().add(k).cast(), load(of.as_ptr().add(k))) };
+            }
+            if whole < to.len() {
+                to[whole..].copy_from_slice(&of[whole..]);
+            }
+        }
+
+        fn fence() {
+            // SAFETY: the machine has it.
+            unsafe { _mm_sfence() };
+        }
+
         #[inline(always)]
         fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
             // SAFETY: the machine has it.
@@ -308,8 +337,31 @@ mod channels_simd {
             let n4 = 15 - (C - 1) % 16;
             let to = C % 16 + 16 * (C / 16) * H * W;
             if n2 >= 4 {
+                let streams = (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4 >= LARGE && n2 >= 16 && b / 16 * 16 == b && a1 / 16 * 16 == a1 && is_aligned(dst, 16);
                 let shares = n2 >= 64 && n2 / 512 * 512 == n2;
-                if shares {
+                if streams {
+                    let mut buffer = [src[0]; 256];
+                    for t0 in 0..n {
+                        for t1 in 0..n1 {
+                            for t2_at in (0..n2).step_by(16) {
+                                let t2 = t2_at.min(n2 - 16);
+                                for i3 in (0..16).step_by(8) {
+                                    for i2 in (0..16).step_by(4) {
+                                        let src_at = a * t0 + a1 * t1 + t2 + n2 * i3 + i2;
+                                        let dst_at = i3 + 16 * i2;
+                                        block(&src[src_at..], &mut buffer[dst_at..], n2, 16);
+                                    }
+                                }
+                                for i2 in 0..16 {
+                                    let dst_at = b * t0 + a1 * t1 + 16 * t2 + 16 * i2;
+                                    let src_at = 16 * i2;
+                                    stream(&mut dst[dst_at..dst_at + 16], &buffer[src_at..src_at + 16]);
+                                }
+                            }
+                        }
+                    }
+                    fence();
+                } else if shares {
                     let mut buffer = [src[0]; 1024];
                     for t0 in 0..n {
                         for t1 in 0..n1 {

@@ -173,6 +173,46 @@ mod channels_back_simd {
             unsafe { store(at, v) };
         }
 
+        const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
+
+        fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
+            at.as_ptr().cast::<u8>().align_offset(bytes) == 0
+        }
+
+        /// A run past the caches, where it begins at a multiple of a register.
+        #[inline(always)]
+        fn stream<T: Copy>(to: &mut [T], of: &[T]) {
+            assert!(to.len() == of.len() && 16 % core::mem::size_of::<T>() == 0);
+            if !is_aligned(to, 16) {
+                return to.copy_from_slice(of);
+            }
+            let step = 16 / core::mem::size_of::<T>();
+            let whole = to.len() / step * step;
+            for k in (0..whole).step_by(step) {
+                // SAFETY: both slices have 16 more bytes.
+                unsafe { _mm_stream_si128(to.as_mut_ptr().add(k).cast(), load(of.as_ptr().add(k))) };
+            }
+            if whole < to.len() {
+                to[whole..].copy_from_slice(&of[whole..]);
+            }
+        }
+
+        /// A run: up to where a line begins, whole registers past the caches, and what is left.
+        #[inline]
+        fn stream_lines<T: Copy>(to: &mut [T], of: &[T]) {
+            let bytes = to.as_ptr().cast::<u8>().align_offset(64);
+            let first = to.len().min(bytes / core::mem::size_of::<T>());
+            if first > 0 {
+                to[..first].copy_from_slice(&of[..first]);
+            }
+            stream(&mut to[first..], &of[first..]);
+        }
+
+        fn fence() {
+            // SAFETY: the machine has it.
+            unsafe { _mm_sfence() };
+        }
+
         #[inline(always)]
         fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
             // SAFETY: the machine has it.
@@ -306,8 +346,34 @@ mod channels_back_simd {
             let n3 = C % 16;
             let base = 16 * (C / 16) * H * W;
             if n2 >= 8 {
+                let streams = C * H * W * n * 4 >= LARGE && n2 >= 80 && is_aligned(dst, 4);
                 let shares = n2 >= 64 && n2 / 512 * 512 == n2;
-                if shares {
+                if streams {
+                    let mut buffer = [src[0]; 1280];
+                    for t0 in 0..n {
+                        for t1 in 0..n1 {
+                            for t3_at in (0..n2 - 16).step_by(64) {
+                                let t3 = t3_at.min(n2 - 80);
+                                for i3 in (0..80).step_by(8) {
+                                    for i2 in (0..16).step_by(4) {
+                                        let src_at = a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2;
+                                        let dst_at = i3 + 80 * i2;
+                                        block(&src[src_at..], &mut buffer[dst_at..], 16, 80);
+                                    }
+                                }
+                                for i2 in 0..16 {
+                                    let back = (dst.as_ptr() as usize + (b * t0 + a1 * t1 + t3 + n2 * i2 + 15) * 4) % 64 / 4;
+                                    let first = if t3 > 0 { 15 - back } else { 0 };
+                                    let end = if t3 < n2 - 80 { 79 - back } else { 80 };
+                                    let dst_at = b * t0 + a1 * t1 + t3 + n2 * i2 + first;
+                                    let src_at = 80 * i2 + first;
+                                    stream_lines(&mut dst[dst_at..dst_at + (end - first)], &buffer[src_at..src_at + (end - first)]);
+                                }
+                            }
+                        }
+                    }
+                    fence();
+                } else if shares {
                     let mut buffer = [src[0]; 1024];
                     for t0 in 0..n {
                         for t1 in 0..n1 {

@@ -136,6 +136,52 @@ mod pitched_simd {
             unsafe { store(at, v) };
         }
 
+        const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
+
+        fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
+            at.as_ptr().cast::<u8>().align_offset(bytes) == 0
+        }
+
+        /// A run past the caches, where it begins at a multiple of a register.
+        #[inline(always)]
+        fn stream<T: Copy>(to: &mut [T], of: &[T]) {
+            assert!(to.len() == of.len() && 16 % core::mem::size_of::<T>() == 0);
+            if !is_aligned(to, 16) {
+                return to.copy_from_slice(of);
+            }
+            let step = 16 / core::mem::size_of::<T>();
+            let whole = to.len() / step * step;
+            for k in (0..whole).step_by(step) {
+                // SAFETY: both slices have 16 more bytes.
+                unsafe { _mm_stream_si128(to.as_mut_ptr().add(k).cast(), load(of.as_ptr().add(k))) };
+            }
+            if whole < to.len() {
+                to[whole..].copy_from_slice(&of[whole..]);
+            }
+        }
+
+        /// A run: up to where a line begins, whole registers past the caches, and what is left.
+        #[inline]
+        fn stream_lines<T: Copy>(to: &mut [T], of: &[T]) {
+            let bytes = to.as_ptr().cast::<u8>().align_offset(64);
+            let first = to.len().min(bytes / core::mem::size_of::<T>());
+            if first > 0 {
+                to[..first].copy_from_slice(&of[..first]);
+            }
+            stream(&mut to[first..], &of[first..]);
+        }
+
+        fn fence() {
+            // SAFETY: the machine has it.
+            unsafe { _mm_sfence() };
+        }
+
+        #[inline(always)]
+        fn fetch<T, const HINT: i32>(at: &[T], place: usize) {
+            // SAFETY: a hint reads nothing.
+            unsafe { _mm_prefetch::<HINT>(at.as_ptr().wrapping_add(place).cast()) };
+        }
+
         #[inline(always)]
         fn zip_wide_hi_epi32(x: Wide, y: Wide) -> Wide {
             // SAFETY: the machine has it.
@@ -216,8 +262,37 @@ mod pitched_simd {
         #[allow(non_snake_case)]
         pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T]) -> bool {
             if N >= 4 && M >= 8 {
+                let streams = M * N * 4 >= LARGE && N >= 16 && M >= 80 && is_aligned(dst, 4);
                 let shares = N >= 64 && M >= 64 && (M / 512 * 512 == M || LD / 512 * 512 == LD);
-                if shares {
+                if streams {
+                    let mut buffer = [src[0]; 1280];
+                    for t1_at in (0..M - 16).step_by(64) {
+                        let t1 = t1_at.min(M - 80);
+                        for t0_at in (0..N).step_by(16) {
+                            let t0 = t0_at.min(N - 16);
+                            let ahead = if t0 + 48 < N - 1 { 48 } else { N - 1 - t0 };
+                            for i1 in 0..80 {
+                                fetch::<T, _MM_HINT_T1>(src, t0 + LD * t1 + ahead + LD * i1);
+                            }
+                            for i1 in (0..80).step_by(8) {
+                                for i0 in (0..16).step_by(4) {
+                                    let src_at = t0 + LD * t1 + LD * i1 + i0;
+                                    let dst_at = i1 + 80 * i0;
+                                    block(&src[src_at..], &mut buffer[dst_at..], LD, 80);
+                                }
+                            }
+                            for i0 in 0..16 {
+                                let back = (dst.as_ptr() as usize + (M * t0 + t1 + M * i0 + 15) * 4) % 64 / 4;
+                                let first = if t1 > 0 { 15 - back } else { 0 };
+                                let end = if t1 < M - 80 { 79 - back } else { 80 };
+                                let dst_at = M * t0 + t1 + M * i0 + first;
+                                let src_at = 80 * i0 + first;
+                                stream_lines(&mut dst[dst_at..dst_at + (end - first)], &buffer[src_at..src_at + (end - first)]);
+                            }
+                        }
+                    }
+                    fence();
+                } else if shares {
                     let mut buffer = [src[0]; 4096];
                     for t1_at in (0..M).step_by(64) {
                         let t1 = t1_at.min(M - 64);

@@ -56,6 +56,104 @@ pub const fn tiles_back_fits(P: usize, Q: usize, LD: usize) -> bool {
         && LD <= (usize::MAX - 32 * Q) / (16 * P - 4)
 }
 
+/// Registers of the machine, where a crate turns on a feature `simd` of its own.
+#[allow(unknown_lints, unexpected_cfgs)]
+#[rustfmt::skip]
+mod tiles_back_simd {
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    #[allow(clippy::many_single_char_names, clippy::too_many_lines, clippy::wildcard_imports)]
+    #[allow(dead_code, unused_unsafe, unused_variables, clippy::cast_ptr_alignment, clippy::inline_always)]
+    pub mod x86_64 {
+        use core::arch::asm;
+        use core::arch::x86_64::*;
+
+        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
+        /// A register of what begins there, by assembler, for which all bytes in memory have a value.
+        #[inline(always)]
+        unsafe fn load<T>(at: *const T) -> __m128i {
+            let v;
+            // SAFETY: the caller says that there are 16 bytes.
+            unsafe {
+                #[cfg(target_feature = "avx")]
+                asm!("vmovdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                #[cfg(not(target_feature = "avx"))]
+                asm!("movdqu {}, [{}]", out(xmm_reg) v, in(reg) at,
+                    options(pure, readonly, nostack, preserves_flags));
+            }
+            v
+        }
+
+        const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
+
+        fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
+            at.as_ptr().cast::<u8>().align_offset(bytes) == 0
+        }
+
+        /// A run past the caches, where it begins at a multiple of a register.
+        #[inline(always)]
+        fn stream<T: Copy>(to: &mut [T], of: &[T]) {
+            assert!(to.len() == of.len() && 16 % core::mem::size_of::<T>() == 0);
+            if !is_aligned(to, 16) {
+                return to.copy_from_slice(of);
+            }
+            let step = 16 / core::mem::size_of::<T>();
+            let whole = to.len() / step * step;
+            for k in (0..whole).step_by(step) {
+                // SAFETY: both slices have 16 more bytes.
+                unsafe { _mm_stream_si128(to.as_mut_ptr().add(k).cast(), load(of.as_ptr().add(k))) };
+            }
+            if whole < to.len() {
+                to[whole..].copy_from_slice(&of[whole..]);
+            }
+        }
+
+        fn fence() {
+            // SAFETY: the machine has it.
+            unsafe { _mm_sfence() };
+        }
+
+        /// Whether sizes allow it, and it is done.
+        // The names are those of the definition.
+        #[allow(non_snake_case)]
+        pub fn tiles_back<T: Copy>(P: usize, Q: usize, LD: usize, src: &[T], dst: &mut [T]) -> bool {
+            let a = 32 * Q;
+            let b = 4 * LD;
+            let streams = (4 * LD * P + 8 * Q - LD) * 4 >= LARGE && b / 4 * 4 == b && LD / 4 * 4 == LD && is_aligned(dst, 16);
+            if streams {
+                for i0 in 0..P {
+                    for t2 in (0..Q).step_by(16) {
+                        let end2 = (t2 + 16).min(Q);
+                        for i1 in 0..4 {
+                            for i2 in t2..end2 {
+                                let dst_at = b * i0 + LD * i1 + 8 * i2;
+                                let src_at = a * i0 + 8 * i1 + 32 * i2;
+                                stream(&mut dst[dst_at..dst_at + 8], &src[src_at..src_at + 8]);
+                            }
+                        }
+                    }
+                }
+                fence();
+            } else {
+                for i0 in 0..P {
+                    for t2 in (0..Q).step_by(16) {
+                        let end2 = (t2 + 16).min(Q);
+                        for i1 in 0..4 {
+                            for i2 in t2..end2 {
+                                let dst_at = b * i0 + LD * i1 + 8 * i2;
+                                let src_at = a * i0 + 8 * i1 + 32 * i2;
+                                dst[dst_at..dst_at + 8].copy_from_slice(&src[src_at..src_at + 8]);
+                            }
+                        }
+                    }
+                }
+            }
+            true
+        }
+    }
+}
+
 /// Copies each element of the source to its place in the destination: runs of `32` bytes.
 ///
 /// - `src`: at least `32 * P * Q` elements
@@ -66,10 +164,15 @@ pub const fn tiles_back_fits(P: usize, Q: usize, LD: usize) -> bool {
 /// Panics if one of them is shorter, or `T` is not of 4 bytes.
 // The names are those of the definition.
 #[allow(non_snake_case)]
+#[allow(unknown_lints, unexpected_cfgs)]
 pub fn tiles_back<T: Copy>(P: usize, Q: usize, LD: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 4);
     let src = &src[..32 * P * Q];
     let dst = &mut dst[..4 * LD * P + 8 * Q - LD];
+    #[cfg(all(feature = "simd", target_arch = "x86_64"))]
+    if tiles_back_simd::x86_64::tiles_back(P, Q, LD, src, dst) {
+        return;
+    }
     let a = 32 * Q;
     let b = 4 * LD;
     for i0 in 0..P {
