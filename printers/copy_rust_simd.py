@@ -143,10 +143,13 @@ class LinesInSimd(LinesInRust):
         return super().loop(s, indent)
 
     def conditions(self, condition: Node | None, op: str = "land") -> list[str]:
-        """The texts of conditions, without that of a multiple of 1."""
+        """The texts of conditions, without that of a multiple of 1; what falls is a multiple where its negation is."""
         if condition is not None and condition.op == "eq" and condition.args[0].op == "mod":
-            if condition.args[0].args[1] == const(1):
+            of, unit = condition.args[0].args
+            if unit == const(1):
                 return []
+            if of.op == "neg":
+                condition = made("eq", made("mod", of.args[0], unit), condition.args[1])
         return super().conditions(condition, op)
 
     def flag(self, s: Flag, indent: int) -> list[str]:

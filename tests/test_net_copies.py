@@ -63,6 +63,15 @@ def test_copies_in_rust(compiler, part, need):
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("compiler", ["rustc", "rustc-v3"])
+def test_large_copies_in_rust(compiler, need):
+    """A stride that falls, whose remainder was taken below 0, is among them."""
+    need("rustc", "rustup")
+    pairs = [replace(pair_of(9, number), mode="LARGE") for number in range(16)]
+    assert judge(pairs, compiler) == []
+
+
+@pytest.mark.deep
 def test_what_failed():
     assert judge(FAILED) == []
 
