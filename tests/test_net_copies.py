@@ -131,7 +131,7 @@ def test_planted_faults_of_plans_are_found(fault, monkeypatch):
 
 AXES = (copies.Axis("M", 8, 4), copies.Axis("N", 8, 4))
 TEXTS = {
-    "a tail that is not moved back": (r"(\w+)_at < (\w+) - 4 \? \1_at : \2 - 4", r"\1_at"),
+    "a tail that is not moved back": (r"(\w+)_at < (\w+) - (\d+) \? \1_at : \2 - \3", r"\1_at"),
     "two lanes": ("0, 4, 1, 5", "0, 4, 5, 1"),
     "a kernel's stride": (r"(load\w*)\(src \+ 3 \* a1", r"\1(src + 2 * a1"),
 }

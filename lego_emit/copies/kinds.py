@@ -38,7 +38,7 @@ from .tiles import ALL, Names
 from .values import node_of
 
 FEW = 20  # of those of a box that stay in its routine
-LONG = 110  # statements and ends of a routine, after which boxes share functions
+LONG = 105  # statements and ends of a routine, after which boxes share functions
 
 Key: TypeAlias = tuple[Node, Node]  # the strides of a digit in both memories
 Role: TypeAlias = tuple[str, Key | None]
