@@ -186,3 +186,33 @@ def test_other_pages(timed):
     kept = f"Nine kernels take {float(first) / 1000:.1f} s in a first run and {float(again) / 1000:.2f} s in a later one"
     assert kept in said("inside.md")
     assert {page: text for page, text in wanted.items() if text not in said(page)} == {}
+
+
+def table_rows(page):
+    """The rows of a page of results, by their heads; of two heads of one name the second has a space behind it."""
+    lines = [line.split("|")[1:-1] for line in page.read_text().splitlines() if line[:1] == "|"]
+    head, _, *rows = ([cell.strip() for cell in line] for line in lines)
+    names = [name + " " * head[:k].count(name) for k, name in enumerate(head)]
+    return [dict(zip(names, row, strict=True)) for row in rows]
+
+
+def test_the_page_of_copies():
+    page, rows = said("copies.md"), table_rows(RESULTS / "copy.md")
+    limits = table_rows(RESULTS / "copy_limits.md")
+    found = {(r["copy"], r["bytes"]): int(r["copy "]) for r in rows if r["what"] == "transposition"}
+    reached = [
+        spread((found[r["what"], r["bytes"]] for r in limits if r["bytes"] == size), ".0f")
+        for size in "8421"
+    ]
+    assert (
+        "transpositions there reach {} percent of its speed for elements of 8 bytes, {} for 4, {} for 2 and {} for "
+        "single bytes".format(*reached)
+    ) in page
+    within = spread((int(r["in the first cache"]) for r in limits if r["bytes"] == "1"), ".0f")
+    assert f"within the first cache, too, they reach {within} percent of memcpy's speed" in page
+    counted = [r["reached"] for r in rows if r["reached"]]
+    mean = next(r["copy "] for r in rows if r["what"] == "geometric mean")
+    assert (
+        f"{counted.count('yes')} of {len(counted)} figures are reached there, and {mean} percent of memcpy in the mean"
+        in page
+    )
