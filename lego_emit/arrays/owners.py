@@ -247,32 +247,6 @@ class LikeNumPy(Written):
 
     has_falling = True
 
-    def plain(self, x: Any) -> Any:
-        """x as an ndarray. Raises LayoutError for a masked array."""
-        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
-            raise LayoutError(
-                "a memory holds no mask of a masked array; move x.filled(..) and np.ma.getmaskarray(x)"
-            )
-        return np.asarray(x)
-
-    def element(self, x: Any, fill: Any) -> Any:
-        """fill as an array of one element of x. Raises LayoutError where it is none."""
-        if type(fill) is int and not fill:
-            return fill
-        kind, found = x.dtype.kind, np.empty((), x.dtype)
-        given: Any = fill
-        fill = given[()] if is_array(given) and not given.ndim else given
-        try:
-            if kind in NUMBERS:
-                super().element(x, fill)
-            elif kind in "SU" and isinstance(fill, str | bytes):
-                if len(fill) > x.dtype.itemsize // (4 if kind == "U" else 1):
-                    raise _no_element(x, fill)
-            found[()] = fill
-        except (TypeError, ValueError, OverflowError) as error:
-            raise _no_element(x, fill) from error
-        return found
-
     def permuted(self, x: Any, order: tuple[int, ...]) -> Any:
         """x with its axes in another order, a view."""
         return x.transpose(order)
@@ -288,18 +262,6 @@ class LikeNumPy(Written):
         if type(fill) is int and not fill:  # memory that the system has zeroed
             return self.library.zeros(shape, x.dtype)
         return self.library.full(shape, fill, x.dtype)
-
-    def viewed(
-        self, found: Movement, m: Any, batch: tuple[int, ...], shape: tuple[int, ...]
-    ) -> Any:
-        """A view of a memory as an array of this shape; None where there is none."""
-        return None if m.dtype.kind == TEXTS else super().viewed(found, m, batch, shape)
-
-    def moved(self, found: Movement, x: Any, fill: Any, out: Any) -> Any:
-        """The destination's memory; x: (.., source_size)."""
-        if x.dtype.kind == TEXTS:
-            return self.gathered(found, x, fill, out)
-        return super().moved(found, x, fill, out)
 
     def strided(self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
         """A view of x, (.., size), whose last axis is taken apart."""
@@ -326,6 +288,44 @@ class LikeNumPy(Written):
 
 class NumPy(LikeNumPy):
     """NumPy, whose routines write into what they are given."""
+
+    def plain(self, x: Any) -> Any:
+        """x as an ndarray. Raises LayoutError for a masked array."""
+        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
+            raise LayoutError(
+                "a memory holds no mask of a masked array; move x.filled(..) and np.ma.getmaskarray(x)"
+            )
+        return np.asarray(x)
+
+    def element(self, x: Any, fill: Any) -> Any:
+        """fill as an array of one element of x. Raises LayoutError where it is none."""
+        if type(fill) is int and not fill:
+            return fill
+        kind, found = x.dtype.kind, np.empty((), x.dtype)
+        given: Any = fill
+        fill = given[()] if is_array(given) and not given.ndim else given
+        try:
+            if kind in NUMBERS:
+                super().element(x, fill)
+            elif kind in "SU" and isinstance(fill, str | bytes):
+                if len(fill) > x.dtype.itemsize // (4 if kind == "U" else 1):
+                    raise _no_element(x, fill)
+            found[()] = fill
+        except (TypeError, ValueError, OverflowError) as error:
+            raise _no_element(x, fill) from error
+        return found
+
+    def viewed(
+        self, found: Movement, m: Any, batch: tuple[int, ...], shape: tuple[int, ...]
+    ) -> Any:
+        """A view of a memory as an array of this shape; None where there is none."""
+        return None if m.dtype.kind == TEXTS else super().viewed(found, m, batch, shape)
+
+    def moved(self, found: Movement, x: Any, fill: Any, out: Any) -> Any:
+        """The destination's memory; x: (.., source_size)."""
+        if x.dtype.kind == TEXTS:
+            return self.gathered(found, x, fill, out)
+        return super().moved(found, x, fill, out)
 
     def strided(self, x: Any, shape: tuple[int, ...], strides: tuple[int, ...], start: int) -> Any:
         """A view of x, (.., size), whose last axis is taken apart."""
