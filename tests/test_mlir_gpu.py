@@ -196,6 +196,9 @@ def test_other_sums_change_the_layout_alone(vulkan, harness, monkeypatch, tmp_pa
 
 
 BARRIER = "    gpu.barrier\n"
+# Of each size, whether the result is right: None where it depends on what the shared memory held before. The
+# threads from 128 on have no element of 21: without the barrier their sums are read unwritten, and are zero
+# where the memory is new.
 PLANTED = [
     ("transpose", "%at = arith.xori %at_2_2", "%at = arith.addi %at_2_2", [True, False] * 3),
     ("transpose", BARRIER, "", [True, False] * 3),
@@ -205,7 +208,7 @@ PLANTED = [
         "%rest = arith.subf %before, %none",
         [False] * 3,
     ),
-    ("mlir_layernorm", f"  {BARRIER}      scf.for", "      scf.for", [False] * 3),
+    ("mlir_layernorm", f"  {BARRIER}      scf.for", "      scf.for", [None, False, False]),
 ]
 
 
@@ -218,7 +221,10 @@ def test_a_planted_error_is_found(
     assert there in text
     machine = harness.Shaders(text.replace(there, instead), tmp_path)
     results = [*check_of(name, monkeypatch)(machine)]
-    assert [one.is_right for one in results] == right
+    found = [one.is_right for one in results]
+    assert [
+        None if wanted is None else one for one, wanted in zip(found, right, strict=True)
+    ] == right
 
 
 # -- PTX and SPIR-V ------------------------------------------------------------------------------
