@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain
 from math import prod
 from random import Random
 from typing import Any
@@ -104,17 +104,18 @@ def check(
             raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
         if sizes not in more and value_of(plan.destination_size, sizes) > MOST_CHECKED:
             continue
+        due = due_of(plan, sizes) if blocks is None else {}
         if blocks is not None:
             check_threads(plan, body, sizes, int(evaluated(blocks, sizes, {})))
         elif isinstance(pieces, Chunks) and isinstance(fine, Chunks):
             for one in (pieces, fine):
-                check_slices(plan, one, sizes)
+                check_slices(plan, one, sizes, due)
         else:
             is_small = value_of(plan.destination_size, sizes) <= MOST_CHECKED
             for way in WAYS if plan.is_affine and is_small else WAYS[:1]:
-                check_nest(plan, body, sizes, way, pieces)
+                check_nest(plan, body, sizes, way, due, pieces)
             if fine is not None and is_small and (sizes not in more or sizes is more[0]):
-                check_parts(plan, fine, sizes)
+                check_parts(plan, fine, sizes, due)
         count += 1
     if plan.is_affine and not plan.space.sizes:
         if blocks is None:
@@ -276,15 +277,22 @@ def check_threads(plan: Plan, body: Body, sizes: Mapping[str, int], blocks: int)
 
 
 def check_nest(
-    plan: Plan, body: Body, sizes: Mapping[str, int], way: Way, pieces: Pieces | None = None
+    plan: Plan,
+    body: Body,
+    sizes: Mapping[str, int],
+    way: Way,
+    due: Mapping[int, int],
+    pieces: Pieces | None = None,
 ) -> None:
-    """Run a nest, or all of its pieces, on the source's places, and compare what the destination has with the
-    layouts."""
+    """Run a nest, or all of its pieces, on the source's places, and compare what the destination has with what is
+    due."""
     whole = {} if pieces is None else {FIRST: 0, LAST: count_of(pieces, sizes)}
-    _compare(plan, _moved(plan, body, sizes, whole, way), sizes)
+    _compare(plan, _moved(plan, body, sizes, whole, way), sizes, due)
 
 
-def check_parts(plan: Plan, pieces: Pieces, sizes: Mapping[str, int]) -> None:
+def check_parts(
+    plan: Plan, pieces: Pieces, sizes: Mapping[str, int], due: Mapping[int, int]
+) -> None:
     """Run a nest piece by piece, and compare what they write together. Raises InternalError where two of them write
     one place, too."""
     body = pieces.body
@@ -295,7 +303,7 @@ def check_parts(plan: Plan, pieces: Pieces, sizes: Mapping[str, int]) -> None:
             if not found.keys().isdisjoint(own):
                 raise _fault(plan, f"two of its parts write one place at {dict(sizes)}")
             found |= own
-        _compare(plan, found, sizes)
+        _compare(plan, found, sizes, due)
 
 
 def check_chunks(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
@@ -335,7 +343,9 @@ def check_counts(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
         raise _fault(plan, f"its parts do not have each element once at {dict(sizes)}")
 
 
-def check_slices(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
+def check_slices(
+    plan: Plan, chunks: Chunks, sizes: Mapping[str, int], due: Mapping[int, int]
+) -> None:
     """Run a nest part by part, each on its slice of the destination, and compare what they write together."""
     for way in (Way(), Way(vectors=False)):
         found: dict[int, Any] = {}
@@ -344,7 +354,7 @@ def check_slices(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
             if own and not 0 <= min(own) <= max(own) < stop - start:
                 raise _fault(plan, f"a part writes outside of its slice at {dict(sizes)}")
             found |= {start + place: value for place, value in own.items()}
-        _compare(plan, found, sizes)
+        _compare(plan, found, sizes, due)
 
 
 def _moved(
@@ -361,16 +371,24 @@ def _moved(
     return found
 
 
-def _compare(plan: Plan, found: dict[int, Any], sizes: Mapping[str, int]) -> None:
-    """Compare what was written with the layouts."""
+def due_of(plan: Plan, sizes: Mapping[str, int]) -> dict[int, int]:
+    """What a copy writes into places of the destination, by the layouts."""
     wanted = model(plan, sizes)
     if not plan.pads:
         wanted[wanted == PAD] = -1
-    for place, due in enumerate(wanted.tolist()):
-        if found.pop(place, -1) != due:
+    return {place: value for place, value in enumerate(wanted.tolist()) if value != -1}
+
+
+def _compare(
+    plan: Plan, found: Mapping[int, Any], sizes: Mapping[str, int], due: Mapping[int, int]
+) -> None:
+    """Compare what was written with what is due."""
+    if found == due:
+        return
+    for place in range(value_of(plan.destination_size, sizes)):
+        if found.get(place, -1) != due.get(place, -1):
             raise _fault(plan, f"its nest leaves a wrong element in place {place} at {dict(sizes)}")
-    if found:
-        raise _fault(plan, f"its nest writes outside of the destination at {dict(sizes)}")
+    raise _fault(plan, f"its nest writes outside of the destination at {dict(sizes)}")
 
 
 def check_small(plan: Plan) -> None:
@@ -378,11 +396,8 @@ def check_small(plan: Plan) -> None:
     for small in (own for box in plan.boxes for own in _fewer(box, plan.element_bytes)):
         alone = replace(plan, boxes=(small,))
         body, _ = nest_of(alone)
-        due = {
-            small.b + sum(i * d.b for i, d in zip(index, small.digits, strict=True)): small.a
-            + sum(i * d.a for i, d in zip(index, small.digits, strict=True))
-            for index in product(*(range(d.n) for d in small.digits))
-        }
+        a, b = small.pairs({})
+        due = dict(zip(b.tolist(), a.tolist(), strict=True))
         if small.is_padding:
             due = dict.fromkeys(due, PAD)
         for way in WAYS:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any
 
 from ..operations import OPS
@@ -23,6 +23,7 @@ from .nests import (
     Each,
     Fetch,
     Flag,
+    Kernel,
     Let,
     Loop,
     Move,
@@ -112,11 +113,27 @@ def _value_of(node: Node) -> Callable[[Mapping[str, int]], Any]:
     return _reader_of_shared(node) if waiting else _reader(node)
 
 
+def _lanes_of(
+    kernel: Kernel, ones: Sequence[int], others: Sequence[int]
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """How far the lanes that a kernel loads lie from a block's begin, and those that it stores, each with the number
+    of the loaded lane that it is."""
+    loads, stores = (
+        [beyond + sum(map(mul, index, strides)) for index, beyond in places]
+        for places, strides in ((kernel.loads, ones), (kernel.stores, others))
+    )
+    reads = [first + k for first in loads for k in range(kernel.lanes)]
+    stored = kernel.run([range(n, n + kernel.lanes) for n in range(0, len(reads), kernel.lanes)])
+    pairs = zip(stores, stored, strict=True)
+    return reads, [(first + k, lane) for first, own in pairs for k, lane in enumerate(own)]
+
+
 class _Run:
     def __init__(self, source: Any, destination: Any, way: Way):
         self.arrays: dict[str, Any] = {SOURCE: source, DESTINATION: destination}
         self.way = way
         self.readers: dict[int, tuple[Node, Callable[[Mapping[str, int]], Any]]] = {}  # by identity
+        self.lanes: dict[Any, tuple[Kernel, list[int], list[tuple[int, int]]]] = {}
 
     def body(self, body: Body, env: dict[str, int]) -> None:
         for statement in body:
@@ -155,8 +172,9 @@ class _Run:
 
     def move(self, s: Move, env: dict[str, int]) -> None:
         to, of = self.value(s.to.offset, env), self.value(s.of.offset, env)
+        source, destination = self.arrays[s.of.array], self.arrays[s.to.array]
         for k in range(self.value(s.count, env)):
-            self.arrays[s.to.array][to + k] = self.arrays[s.of.array][of + k]
+            destination[to + k] = source[of + k]
 
     def zero(self, s: Zero, env: dict[str, int]) -> None:
         to = self.value(s.to.offset, env)
@@ -190,14 +208,14 @@ class _Run:
 
     def block(self, s: Apply, of: int, to: int, ones: Sequence[int], others: Sequence[int]) -> None:
         """One block, which begins at these places."""
-        kernel, loaded = s.kernel, list[list[Any]]()
-        for index, beyond in kernel.loads:
-            at = of + beyond + sum(i * n for i, n in zip(index, ones, strict=True))
-            loaded.append([self.arrays[s.of.array][at + k] for k in range(kernel.lanes)])
-        for (index, beyond), lanes in zip(kernel.stores, kernel.run(loaded), strict=True):
-            at = to + beyond + sum(i * n for i, n in zip(index, others, strict=True))
-            for k, value in enumerate(lanes):
-                self.arrays[s.to.array][at + k] = value
+        key = id(s.kernel), *ones, *others
+        if key not in self.lanes:
+            self.lanes[key] = s.kernel, *_lanes_of(s.kernel, ones, others)
+        _, reads, writes = self.lanes[key]
+        source, destination = self.arrays[s.of.array], self.arrays[s.to.array]
+        loaded = [source[of + at] for at in reads]
+        for at, lane in writes:
+            destination[to + at] = loaded[lane]
 
     def fetch(self, s: Fetch, env: dict[str, int]) -> None:
         if self.value(s.at.offset, env) < 0:
