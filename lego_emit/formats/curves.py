@@ -6,7 +6,7 @@ power of two (bit_by_bit.py).
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from ..algebra.block import Block
@@ -218,6 +218,7 @@ def collected(order: int, bits: Any) -> Any:
     return bits
 
 
+@lru_cache(256)
 def _apart(order: int, reach: int) -> int:
     """The places of a word's bits when each so many of them have as many zeros above."""
     return sum(1 << (2 * k - k % reach) for k in range(order))
