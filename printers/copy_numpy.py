@@ -130,7 +130,7 @@ class LinesInNumpy(NestLines):
             f'    raise ValueError("the elements have {size} byte{plural}")',
             "src = np.ascontiguousarray(src).reshape(-1)",
             "if out is None:",
-            f"    out = np.zeros({count}, src.dtype)",
+            f"    out = np.zeros({count}{COMMA}src.dtype)",
             "if out.dtype != src.dtype or not out.flags.c_contiguous or np.may_share_memory(src, out):",
             '    raise ValueError("out is of another type, not contiguous, or overlaps src")',
             "flat = out.reshape(-1)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 from lego_emit.emit.printer import BREAK
 
@@ -35,18 +36,21 @@ class _Lines:
         return self.folded(text, self.width)
 
     def hugged(self, start: str, value: str) -> list[str]:
-        """A single operator's last or first operand with its inside on a line of its own, where that
-        is enough; else nothing."""
-        ranks = self.ranks(value)
-        groups = _groups(value) if len(ranks) == 1 and ranks != [0] else []
-        for first, last in [
-            *groups[-1:] * value.endswith(tuple(CLOSE)),
-            *groups[:1] * value.startswith("("),
-        ]:
-            lines = [start + value[: first + 1], f"    {value[first + 1 : last]}", value[last:]]
-            if max(map(len, lines)) <= self.width:
-                return lines
-        return []
+        """The insides of brackets on lines of their own, each where the text up to the next one is too long, if the
+        loosest operator stands once and there is a bracket at an end; else nothing."""
+        ranks, groups = self.ranks(value), _groups(value)
+        ends = value.endswith(tuple(CLOSE)) or value.startswith("(")
+        if not ranks or not ends or min(ranks) == 0 or ranks.count(min(ranks)) > 1:
+            return []
+        lines, line, at = list[str](), start, 0
+        for (first, last), (end, _) in pairwise([*groups, (len(value) - 1, 0)]):
+            line += value[at : first + 1]
+            at = first + 1
+            if len(line) + end + 1 - at > self.width:
+                lines += [line, *self.indented(value[at:last], self.width - 4)]
+                line, at = "", last
+        lines.append(line + value[at:])
+        return lines if max(map(len, lines)) <= self.width else []
 
     def indented(self, text: str, room: int, spread: bool = False) -> list[str]:
         """What stands between brackets: on one line unless it is spread, or a line for each

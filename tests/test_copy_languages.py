@@ -255,12 +255,9 @@ def test_planted_faults_of_registers_are_found(fault):
         assert not found and "registers: place" in str(found)
 
 
-BROKEN = {"gaps", "mirrored"}  # have lines so long that ruff breaks them elsewhere
-
-
 @pytest.mark.slow
 def test_formatters_of_python_find_nothing(tmp_path):
-    for name in COPIES.keys() - BROKEN:
+    for name in COPIES:
         (tmp_path / f"{name}.py").write_text(made(name, "numpy").source)
     ruff = shutil.which("ruff") or shutil.which("ruff", path=f"{sys.prefix}/bin")
     assert ruff is not None, "needs ruff: pip install ruff"
