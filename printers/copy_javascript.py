@@ -182,12 +182,9 @@ class LinesInJavaScript(NestLines):
     def _docs(self, typed: bool) -> list[str]:
         r = self.routine
         told = wrap(r.summary, self.printer.line_width - 3, break_long_words=False)
-        told += [
-            "",
-            "The two arrays do not overlap. Throws a RangeError where one is too short, and a",
-        ]
-        told += ["TypeError where one is no typed array. Their bytes are moved as they are."]
-        told += [""]
+        size = "a size is no integer of 0 or more, " if self.names else ""
+        wrong = f"Throws a RangeError where {size}an array is too short, or both overlap, and a TypeError where one is no typed array. Their bytes are moved as they are."
+        told += ["", *wrap(wrong, self.printer.line_width - 3, break_long_words=False), ""]
         number, array = ("{number} ", "{ArrayBufferView} ") if typed else ("", "")
         told += [f"@param {number}{n}".rstrip() for n in self.names.values()]
         words = "s" * (r.element_bytes != 1)
@@ -202,28 +199,34 @@ class LinesInJavaScript(NestLines):
         r, p = self.routine, self.printer
         parameters = [*self.names.values(), "src", "dst"]
         found = [*self._docs(True), *p.head_of(r.name, parameters, " {").split("\n")]
-        found += [
-            "  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {",
-            '    throw new TypeError("src and dst are typed arrays");',
-            "  }",
-        ]
+        for size in self.names.values():
+            found += [
+                f"  if (!Number.isSafeInteger({size}) || {size} < 0) {{",
+                f'    throw new RangeError("{size} must be an integer of 0 or more");',
+                "  }",
+            ]
         sizes = ", ".join(self.names.values())
-        short = f"{BREAK}|| ".join(
-            f"{array}.byteLength < {function}({sizes})"
-            for array, function in zip(("src", "dst"), r.functions, strict=False)
-        )
-        found += [
-            f"  {p.line(f'if ({short}) {{', 2)}",
-            '    throw new RangeError("an array is too short");',
-            "  }",
-        ]
-        for name, array, size in (
-            ("srcWords", "src", r.source),
-            ("dstWords", "dst", r.destination),
-        ):
+        ends = [*zip(("src", "dst"), (r.source, r.destination), r.functions, strict=False)]
+        for array, _, function in ends:
+            found += [
+                f"  if (!ArrayBuffer.isView({array})) {{",
+                f'    throw new TypeError("{array} is no typed array");',
+                "  }",
+                f"  {p.line(f'if ({array}.byteLength < {function}({sizes})) {{', 2)}",
+                f'    throw new RangeError("{array} is too short");',
+                "  }",
+            ]
+        for array, size, _ in ends:
             words = self.text(self._scaled(size))
             view = f"{array}.buffer,{BREAK}{array}.byteOffset,{BREAK}{words}"
-            found.append(f"  {p.line(f'const {name} = new {self.view}({view});', 2)}")
+            found.append(f"  {p.line(f'const {array}Words = new {self.view}({view});', 2)}")
+        found += [
+            "  if (srcWords.buffer === dstWords.buffer",
+            "      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength",
+            "      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {",
+            '    throw new RangeError("dst overlaps src");',
+            "  }",
+        ]
         return [*found, *self.lines(r.body, 2), "}"]
 
     def declared_lines(self) -> list[str]:

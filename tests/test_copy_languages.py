@@ -149,7 +149,7 @@ def test_a_faulty_text_is_not_verified(target):
 CALLS = {
     "rust": ("fn main() { unit::transposed(3, 2, &[0u32; 6], &mut [0u32; 5]); }", "out of range"),
     "julia": ("Transposed.transposed!(zeros(Float32, 5), zeros(Float32, 6), 3, 2)", "dst is too short"),
-    "javascript": ("transposed(3, 2, new Float32Array(6), new Float32Array(5));", "an array is too short"),
+    "javascript": ("transposed(3, 2, new Float32Array(6), new Float32Array(5));", "dst is too short"),
     "numpy": ("transposed(3, 2, np.zeros(6, 'f4'), np.zeros(5, 'f4'))", "too short"),
 }  # fmt: skip
 
@@ -350,24 +350,51 @@ def test_texts_are_the_same_every_time():
         assert str(made("blocked", target)) == str(made("blocked", target))
 
 
-def test_javascript_reads_no_further_than_its_views(need, tmp_path):
-    node = need("node", "apt-get install nodejs")
-    (tmp_path / "turn.mjs").write_text(copy(Row(3, 5), Col(3, 5), "javascript", name="turn").source)
-    (tmp_path / "use.mjs").write_text("""
+USE = """
 import { turn } from "./turn.mjs";
 const room = new Uint32Array(40);
-turn(room.subarray(0, 15), room.subarray(20, 35));
-let refused = 0;
-for (const [src, dst] of [[14, 15], [15, 14]]) {
+const views = [room.subarray(0, 15), room.subarray(20, 35)];
+const errors = [];
+const wrong = [
+  [3, 5, room.subarray(0, 14), views[1]],
+  [3, 5, views[0], room.subarray(20, 34)],
+  [3, 5, views[0], room.subarray(14)],
+  [3, 5, room, new Uint8Array(room.buffer)],
+  [3, 5, [], views[1]],
+  [2.5, 5, ...views],
+  [3, -5, ...views],
+  ["3", 5, ...views],
+  [3, undefined, ...views],
+];
+for (const given of wrong) {
   try {
-    turn(room.subarray(0, src), room.subarray(20, 20 + dst));
+    turn(...given);
   } catch (error) {
-    refused += error instanceof RangeError;
+    errors.push(`${error.name}: ${error.message}`);
   }
 }
-process.exit(refused === 2 ? 0 : 1);
-""")
-    subprocess.run([node, tmp_path / "use.mjs"], check=True)
+turn(3, 5, ...views);
+turn(3, 5, new Uint32Array(room.buffer), room.subarray(15)); // only what is read counts
+console.log(errors.join("\\n"));
+"""
+WRONG_IN_JAVASCRIPT = """RangeError: src is too short
+RangeError: dst is too short
+RangeError: dst overlaps src
+RangeError: dst overlaps src
+TypeError: src is no typed array
+RangeError: M must be an integer of 0 or more
+RangeError: N must be an integer of 0 or more
+RangeError: M must be an integer of 0 or more
+RangeError: N must be an integer of 0 or more
+"""
+
+
+def test_javascript_says_which_argument_is_wrong(need, tmp_path):
+    node = need("node", "apt-get install nodejs")
+    (tmp_path / "turn.mjs").write_text(copy(Row(M, N), Col(M, N), "javascript", name="turn").source)
+    (tmp_path / "use.mjs").write_text(USE)
+    done = subprocess.run([node, tmp_path / "use.mjs"], capture_output=True, text=True)
+    assert done.stdout == WRONG_IN_JAVASCRIPT, done.stderr
 
 
 def test_each_procedure_in_fortran_says_what_it_does():

@@ -48,8 +48,8 @@ export function bricksFits(P, Q, R) {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
+ * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} P
  * @param {number} Q
@@ -59,15 +59,34 @@ export function bricksFits(P, Q, R) {
  * @returns {void}
  */
 export function bricks(P, Q, R, src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!Number.isSafeInteger(P) || P < 0) {
+    throw new RangeError("P must be an integer of 0 or more");
   }
-  if (src.byteLength < bricksSourceBytes(P, Q, R)
-      || dst.byteLength < bricksDestinationBytes(P, Q, R)) {
-    throw new RangeError("an array is too short");
+  if (!Number.isSafeInteger(Q) || Q < 0) {
+    throw new RangeError("Q must be an integer of 0 or more");
+  }
+  if (!Number.isSafeInteger(R) || R < 0) {
+    throw new RangeError("R must be an integer of 0 or more");
+  }
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
+  }
+  if (src.byteLength < bricksSourceBytes(P, Q, R)) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < bricksDestinationBytes(P, Q, R)) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 2 * (16 * P * Q * R));
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 2 * (16 * P * Q * R));
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   const a = 16 * Q * R;
   const a1 = 8 * R;
   const a2 = 8 * Q * R;

@@ -63,8 +63,8 @@ export function channelsBackFits(n, C, H, W) {
  * Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
  * divide each axis; single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
+ * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} n
  * @param {number} C
@@ -75,16 +75,38 @@ export function channelsBackFits(n, C, H, W) {
  * @returns {void}
  */
 export function channelsBack(n, C, H, W, src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!Number.isSafeInteger(n) || n < 0) {
+    throw new RangeError("n must be an integer of 0 or more");
   }
-  if (src.byteLength < channelsBackSourceBytes(n, C, H, W)
-      || dst.byteLength < channelsBackDestinationBytes(n, C, H, W)) {
-    throw new RangeError("an array is too short");
+  if (!Number.isSafeInteger(C) || C < 0) {
+    throw new RangeError("C must be an integer of 0 or more");
+  }
+  if (!Number.isSafeInteger(H) || H < 0) {
+    throw new RangeError("H must be an integer of 0 or more");
+  }
+  if (!Number.isSafeInteger(W) || W < 0) {
+    throw new RangeError("W must be an integer of 0 or more");
+  }
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
+  }
+  if (src.byteLength < channelsBackSourceBytes(n, C, H, W)) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < channelsBackDestinationBytes(n, C, H, W)) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset,
       16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, C * H * W * n);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   const n1 = Math.trunc(C / 16);
   const n2 = H * W;
   const a = 16 * Math.trunc((C - 1) / 16) * H * W + 16 * H * W;

@@ -44,8 +44,8 @@ export function colorsFits(H, W) {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
+ * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} H
  * @param {number} W
@@ -54,14 +54,31 @@ export function colorsFits(H, W) {
  * @returns {void}
  */
 export function colors(H, W, src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!Number.isSafeInteger(H) || H < 0) {
+    throw new RangeError("H must be an integer of 0 or more");
   }
-  if (src.byteLength < colorsSourceBytes(H, W) || dst.byteLength < colorsDestinationBytes(H, W)) {
-    throw new RangeError("an array is too short");
+  if (!Number.isSafeInteger(W) || W < 0) {
+    throw new RangeError("W must be an integer of 0 or more");
+  }
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
+  }
+  if (src.byteLength < colorsSourceBytes(H, W)) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < colorsDestinationBytes(H, W)) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint8Array(src.buffer, src.byteOffset, 3 * H * W);
   const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 3 * H * W);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   const n = H * W;
   for (let t1 = 0; t1 < n; t1 += 128) {
     const end1 = Math.min(t1 + 128, n);

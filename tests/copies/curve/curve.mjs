@@ -51,22 +51,33 @@ export function curvePlaces(i, j) {
  * functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
  * one index; a loop over both index functions.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
+ * typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 64 elements of 8 bytes
  * @param {ArrayBufferView} dst 64 elements of 8 bytes
  * @returns {void}
  */
 export function curve(src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
   }
-  if (src.byteLength < curveSourceBytes() || dst.byteLength < curveDestinationBytes()) {
-    throw new RangeError("an array is too short");
+  if (src.byteLength < curveSourceBytes()) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < curveDestinationBytes()) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 128);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 128);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let i = 0; i < 8; i += 1) {
     for (let j = 0; j < 8; j += 1) {
       const [srcPlace, dstPlace] = curvePlaces(i, j);

@@ -23,22 +23,33 @@ export function mortonDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: runs of 4 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
+ * typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 256 elements of 2 bytes
  * @param {ArrayBufferView} dst 256 elements of 2 bytes
  * @returns {void}
  */
 export function morton(src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
   }
-  if (src.byteLength < mortonSourceBytes() || dst.byteLength < mortonDestinationBytes()) {
-    throw new RangeError("an array is too short");
+  if (src.byteLength < mortonSourceBytes()) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < mortonDestinationBytes()) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint16Array(src.buffer, src.byteOffset, 256);
   const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 256);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let i1 = 0; i1 < 2; i1 += 1) {
       for (let i2 = 0; i2 < 2; i2 += 1) {

@@ -52,8 +52,8 @@ export function pitchedFits(M, N, LD) {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
+ * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} M
  * @param {number} N
@@ -63,15 +63,34 @@ export function pitchedFits(M, N, LD) {
  * @returns {void}
  */
 export function pitched(M, N, LD, src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!Number.isSafeInteger(M) || M < 0) {
+    throw new RangeError("M must be an integer of 0 or more");
   }
-  if (src.byteLength < pitchedSourceBytes(M, N, LD)
-      || dst.byteLength < pitchedDestinationBytes(M, N, LD)) {
-    throw new RangeError("an array is too short");
+  if (!Number.isSafeInteger(N) || N < 0) {
+    throw new RangeError("N must be an integer of 0 or more");
+  }
+  if (!Number.isSafeInteger(LD) || LD < 0) {
+    throw new RangeError("LD must be an integer of 0 or more");
+  }
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
+  }
+  if (src.byteLength < pitchedSourceBytes(M, N, LD)) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < pitchedDestinationBytes(M, N, LD)) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * M + N - LD);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let t1 = 0; t1 < M; t1 += 16) {
     for (let t0 = 0; t0 < N; t0 += 32) {
       const end0 = Math.min(t0 + 32, N);

@@ -44,8 +44,8 @@ export function recordsFits(M, N) {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
+ * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} M
  * @param {number} N
@@ -54,14 +54,31 @@ export function recordsFits(M, N) {
  * @returns {void}
  */
 export function records(M, N, src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!Number.isSafeInteger(M) || M < 0) {
+    throw new RangeError("M must be an integer of 0 or more");
   }
-  if (src.byteLength < recordsSourceBytes(M, N) || dst.byteLength < recordsDestinationBytes(M, N)) {
-    throw new RangeError("an array is too short");
+  if (!Number.isSafeInteger(N) || N < 0) {
+    throw new RangeError("N must be an integer of 0 or more");
+  }
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
+  }
+  if (src.byteLength < recordsSourceBytes(M, N)) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < recordsDestinationBytes(M, N)) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 3 * (M * N));
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 3 * (M * N));
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let t1 = 0; t1 < M; t1 += 5) {
     for (let t0 = 0; t0 < N; t0 += 10) {
       const end0 = Math.min(t0 + 10, N);

@@ -34,22 +34,33 @@ export function swizzledPlaces(i, j) {
  * Copies each element of the source to its place in the destination: a loop over both index
  * functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
+ * typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 512 elements of 2 bytes
  * @param {ArrayBufferView} dst 512 elements of 2 bytes
  * @returns {void}
  */
 export function swizzled(src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
   }
-  if (src.byteLength < swizzledSourceBytes() || dst.byteLength < swizzledDestinationBytes()) {
-    throw new RangeError("an array is too short");
+  if (src.byteLength < swizzledSourceBytes()) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < swizzledDestinationBytes()) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint16Array(src.buffer, src.byteOffset, 512);
   const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 512);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let i = 0; i < 8; i += 1) {
     for (let j = 0; j < 64; j += 1) {
       const [srcPlace, dstPlace] = swizzledPlaces(i, j);

@@ -23,22 +23,33 @@ export function tilesDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
+ * typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 192 elements of 4 bytes
  * @param {ArrayBufferView} dst 192 elements of 4 bytes
  * @returns {void}
  */
 export function tiles(src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
   }
-  if (src.byteLength < tilesSourceBytes() || dst.byteLength < tilesDestinationBytes()) {
-    throw new RangeError("an array is too short");
+  if (src.byteLength < tilesSourceBytes()) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < tilesDestinationBytes()) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 192);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 192);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let i1 = 0; i1 < 3; i1 += 1) {
       for (let i2 = 0; i2 < 4; i2 += 1) {

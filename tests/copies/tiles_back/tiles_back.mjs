@@ -51,8 +51,8 @@ export function tilesBackFits(P, Q, LD) {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
+ * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
  *
  * @param {number} P
  * @param {number} Q
@@ -62,15 +62,34 @@ export function tilesBackFits(P, Q, LD) {
  * @returns {void}
  */
 export function tilesBack(P, Q, LD, src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!Number.isSafeInteger(P) || P < 0) {
+    throw new RangeError("P must be an integer of 0 or more");
   }
-  if (src.byteLength < tilesBackSourceBytes(P, Q, LD)
-      || dst.byteLength < tilesBackDestinationBytes(P, Q, LD)) {
-    throw new RangeError("an array is too short");
+  if (!Number.isSafeInteger(Q) || Q < 0) {
+    throw new RangeError("Q must be an integer of 0 or more");
+  }
+  if (!Number.isSafeInteger(LD) || LD < 0) {
+    throw new RangeError("LD must be an integer of 0 or more");
+  }
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
+  }
+  if (src.byteLength < tilesBackSourceBytes(P, Q, LD)) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < tilesBackDestinationBytes(P, Q, LD)) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint32Array(src.buffer, src.byteOffset, 32 * P * Q);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, 4 * LD * P + 8 * Q - LD);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   const a = 32 * Q;
   const b = 4 * LD;
   for (let i0 = 0; i0 < P; i0 += 1) {

@@ -24,22 +24,33 @@ export function unpaddedDestinationBytes() {
  * Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
  * divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
+ * typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 30 elements of 2 bytes
  * @param {ArrayBufferView} dst 48 elements of 2 bytes
  * @returns {void}
  */
 export function unpadded(src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
   }
-  if (src.byteLength < unpaddedSourceBytes() || dst.byteLength < unpaddedDestinationBytes()) {
-    throw new RangeError("an array is too short");
+  if (src.byteLength < unpaddedSourceBytes()) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < unpaddedDestinationBytes()) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint16Array(src.buffer, src.byteOffset, 30);
   const dstWords = new Uint16Array(dst.buffer, dst.byteOffset, 48);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let i1 = 0; i1 < 2; i1 += 1) {
       const dstAt = 16 * i0 + 4 * i1;

@@ -23,22 +23,33 @@ export function weightsDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: single elements.
  *
- * The two arrays do not overlap. Throws a RangeError where one is too short, and a
- * TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
+ * typed array. Their bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 4608 elements of 1 byte
  * @param {ArrayBufferView} dst 4608 elements of 1 byte
  * @returns {void}
  */
 export function weights(src, dst) {
-  if (!ArrayBuffer.isView(src) || !ArrayBuffer.isView(dst)) {
-    throw new TypeError("src and dst are typed arrays");
+  if (!ArrayBuffer.isView(src)) {
+    throw new TypeError("src is no typed array");
   }
-  if (src.byteLength < weightsSourceBytes() || dst.byteLength < weightsDestinationBytes()) {
-    throw new RangeError("an array is too short");
+  if (src.byteLength < weightsSourceBytes()) {
+    throw new RangeError("src is too short");
+  }
+  if (!ArrayBuffer.isView(dst)) {
+    throw new TypeError("dst is no typed array");
+  }
+  if (dst.byteLength < weightsDestinationBytes()) {
+    throw new RangeError("dst is too short");
   }
   const srcWords = new Uint8Array(src.buffer, src.byteOffset, 4608);
   const dstWords = new Uint8Array(dst.buffer, dst.byteOffset, 4608);
+  if (srcWords.buffer === dstWords.buffer
+      && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength
+      && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
+    throw new RangeError("dst overlaps src");
+  }
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let t2 = 0; t2 < 4; t2 += 2) {
       for (let i1 = 0; i1 < 9; i1 += 1) {
