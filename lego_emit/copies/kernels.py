@@ -15,6 +15,7 @@ zips a register, a Morton order of bytes two.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import product
 
 from ..ir.nests import Exchange, Kernel, Place
@@ -73,7 +74,8 @@ def of_bits(source: Sequence[Bit], destination: Sequence[Bit], digits: int) -> K
 State = tuple[tuple[Bit, ...], frozenset[Bit]]
 
 
-def _search(start: State, goal: State) -> list[tuple[int, Bit]] | None:
+@lru_cache(maxsize=256)  # the boxes of a copy have few kernels, and each is asked for several times
+def _search(start: State, goal: State) -> tuple[tuple[int, Bit], ...] | None:
     """The fewest zips: of each the grain, as a power of two of lanes, and the bit that becomes a lane's."""
     before: dict[State, tuple[State, tuple[int, Bit]] | None] = {start: None}
     border = [start]
@@ -97,7 +99,7 @@ def _search(start: State, goal: State) -> list[tuple[int, Bit]] | None:
     while (step := before[at]) is not None:
         at = step[0]
         way.append(step[1])
-    return way[::-1]
+    return tuple(reversed(way))
 
 
 def _zip(bits: int, grain: int, high: int) -> tuple[int, ...]:
