@@ -148,6 +148,7 @@ class CopiesInCpp(CopiesInC):
     """What a file's template has of its copies."""
 
     lines_of, truths = LinesInCpp, ""
+    own = (*CopiesInC.own, "wide")
     headers = (
         "#include <cassert>", "#include <cstddef>", "#include <cstring>", "#include <type_traits>",
         "#if __cplusplus >= 202002L", "#include <span>", "#endif",

@@ -373,7 +373,7 @@ class CopiesInC(CopyTexts):
 
     lines_of = LinesInC
     abilities = Abilities(segments=True, calls=True)
-    own = ("size_t",)
+    own = ("size_t", "memcpy")
     has_parts = True
 
     def __init__(self, printer: Any, program: Any):

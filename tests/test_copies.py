@@ -631,6 +631,8 @@ WRONG = {
     "no name for a function": lambda: copy(Row(4), Row(4), "c", name="a b"),
     "'memcpy', no name": lambda: copy(Row(4), Row(4), "c", name="memcpy"),
     "is called src": lambda: copy(Row(symbols("src")), Row(symbols("src")), "c"),
+    "is called memcpy": lambda: copy(Row(symbols("memcpy")), Row(symbols("memcpy")), "c"),
+    "is called wide": lambda: copy(Row(M, symbols("wide")), Col(M, symbols("wide")), "cpp"),
     "is called own": lambda: copy(
         Row(M, symbols("own")), Col(M, symbols("own")), "rust", threads=True
     ),

@@ -349,6 +349,9 @@ WRONG = {
     "Python has no copies": lambda: copy(Row(4), Row(4), "python"),
     "share words of 4": lambda: copy(Row(8, 8), catalogue["hilbert.2D"](8, 8), "wgsl", element=2),
     "zero=False": lambda: copy(Row(5, 6), Padded([5, 6], catalogue["hilbert.2D"](8, 8)), "cuda"),
+    r"does not fit int32 .*; a copy's numbers have the type": lambda: copy(
+        Row(4, 6), Strided((4, 6), (2**33, 1)), "wgsl"
+    ),
     "is called tile": lambda: copy(Row(symbols("tile")), Row(symbols("tile")), "cuda"),
     "nothing of a GPU": lambda: copy(Row(4), Row(4), "cuda").time(),
 }

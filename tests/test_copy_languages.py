@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from marks import rest_deep
 from test_javascript import STRICT
 
-from lego_emit import Col, RegP, Row, Strided, catalogue, copy, pack, symbols
+from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, catalogue, copy, pack, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
 from lego_emit.errors import LegoError
@@ -295,6 +295,19 @@ def test_typescript_takes_modules_and_declarations(tmp_path):
 def test_languages_without_copies_are_named(target):
     with pytest.raises(LegoError, match=r"has no copies; .*rust"):
         copy(Row(4), Row(4), target)
+
+
+def test_a_type_that_a_copy_does_not_choose_is_no_way_out():
+    swizzled = GenP(
+        [M, 8 * N],
+        lambda i, j: i * 8 * N + (j ^ (i % 8)),
+        lambda flat: (flat // (8 * N), flat % (8 * N) ^ (flat // (8 * N) % 8)),
+    )
+    pair = Row(M, 8 * N), GroupBy([M, 8 * N]).OrderBy(swizzled)
+    with pytest.raises(LegoError, match=r"may have more; .* ranges=") as found:
+        copy(*pair, "javascript")
+    assert "index_type" not in str(found.value)
+    assert copy(*pair, "javascript", ranges={"N": (1, 2**20)}).plan.is_affine is False
 
 
 @pytest.mark.slow

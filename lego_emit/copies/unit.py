@@ -15,6 +15,7 @@ from ..errors import (
     LayoutError,
     OptionError,
     TargetError,
+    WidthError,
     a_type,
     brief,
     brief_methods,
@@ -213,12 +214,20 @@ def copy(
                 f"names that begin with {name}_"
             )
     plan = plan_of(space, element_bytes, zero)
-    function = places(space, f"{name}_places", printer, assume, forms.places_type)
-    plan = replace(plan, function=function)
     named = told.namespace or told.prefix
     naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
-    plan = replace(plan, value=made_of)
-    return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
+    try:
+        function = places(space, f"{name}_places", printer, assume, forms.places_type)
+        plan = replace(plan, function=function, value=made_of)
+        return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
+    except (TargetError, WidthError) as error:
+        said, is_wider, _ = str(error).partition("index_type")
+        if not is_wider:
+            raise
+        raise type(error)(
+            f"{said.rpartition(';')[0]}; a copy's numbers have the type that its language has for sizes: give smaller "
+            "sizes, or ranges= of them"
+        ) from None
 
 
 def unit_of(
