@@ -36,18 +36,23 @@ MORE = (
 )
 
 
+def nodes_in(text):
+    """The tree of a module, and all that is in it."""
+    return [*ast.walk(ast.parse(text))]
+
+
 @cache
-def tree_of(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
+def nodes_of(path):
+    return nodes_in(path.read_text(encoding="utf-8"))
 
 
-def trees():
+def modules():
     for path in MODULES:
-        yield path.relative_to(ROOT).as_posix(), tree_of(path)
+        yield path.relative_to(ROOT).as_posix(), nodes_of(path)
 
 
 def test_every_file_says_its_business():
-    silent = [name for name, tree in trees() if not ast.get_docstring(tree)]
+    silent = [name for name, nodes in modules() if not ast.get_docstring(nodes[0])]
     assert silent == []
 
 
@@ -63,8 +68,8 @@ def test_every_docstring_says_something():
     assert not says_little("The sizes of the layout.")
     riddles = [
         f"{name}:{node.lineno} {text}"
-        for name, tree in trees()
-        for node in ast.walk(tree)
+        for name, nodes in modules()
+        for node in nodes
         if isinstance(node, ast.ClassDef | ast.FunctionDef)
         if (text := ast.get_docstring(node)) and says_little(text)
     ]
@@ -82,13 +87,13 @@ NO_CODE = {
 }  # fmt: skip
 
 
-def code_lines(text):
+def code_lines(text, nodes):
     """How many lines hold code: no docstring, no comment, no blank."""
     lines = set()
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type not in NO_CODE:
             lines |= {*range(token.start[0], token.end[0] + 1)}
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node
         ):
@@ -98,7 +103,7 @@ def code_lines(text):
 
 @cache
 def code_lines_of(path):
-    return code_lines(path.read_text(encoding="utf-8"))
+    return code_lines(path.read_text(encoding="utf-8"), nodes_of(path))
 
 
 def by_package(paths):
@@ -112,7 +117,7 @@ def by_package(paths):
 
 def test_code_lines_leave_out_what_is_no_code():
     text = '"""Says."""\n\n# why\ndef f():\n    """A\n    value."""\n    return """a\nb"""  # yes\n'
-    assert code_lines(text) == 3
+    assert code_lines(text, nodes_in(text)) == 3
 
 
 @cache
@@ -156,8 +161,8 @@ def test_code_lines_of_each_package(capsys):
 def test_no_function_has_many_parameters():
     """Options by keyword aside: of the command line's, click makes the call."""
     many = []
-    for name, tree in trees():
-        for node in ast.walk(tree):
+    for name, nodes in modules():
+        for node in nodes:
             if isinstance(node, ast.FunctionDef) and not name.startswith("lego_emit/cli"):
                 given = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
                 if len([a for a in given if a not in ("self", "cls")]) > MOST_PARAMETERS:
@@ -170,8 +175,8 @@ def test_own_modules_are_imported_by_name():
     """A module that is named in a string is seen by no linter; plug-ins are, by their registry."""
     found = [
         f"{name}: {node.value}"
-        for name, tree in trees()
-        for node in ast.walk(tree)
+        for name, nodes in modules()
+        for node in nodes
         if isinstance(node, ast.Call)
         and ast.unparse(node.func).rpartition(".")[2] in ("import_module", "__import__")
         for node in node.args
@@ -219,9 +224,9 @@ def not_covered(modules, contracts):
     return sorted({f"lego_emit.{m}" for m in modules} - {*core["source_modules"]})
 
 
-def languages_named(name, tree, words):
+def languages_named(name, nodes, words):
     """The words of languages that are texts of a module, but for what it may name."""
-    found = {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant)} & words
+    found = {n.value for n in nodes if isinstance(n, ast.Constant)} & words
     return found - DEFAULTS.get(name, set())
 
 
@@ -246,10 +251,12 @@ def test_the_core_names_no_language():
     """A checker of certificates reads languages by itself, and so knows them."""
     words = words_of_languages()
     assert {"cuda", "rust", "usize", "size_t", "int53", "integer"} <= words
-    core = [(n, t) for n, t in trees() if n.startswith("lego_emit/") and "/proofcheck/" not in n]
-    named = {name: languages_named(name, tree, words) for name, tree in core}
+    core = [
+        (n, own) for n, own in modules() if n.startswith("lego_emit/") and "/proofcheck/" not in n
+    ]
+    named = {name: languages_named(name, nodes, words) for name, nodes in core}
     assert {name: found for name, found in named.items() if found} == {}
-    planted = ast.parse('def wide(types):\n    return {"int64", "usize"} & {*types}\n')
+    planted = nodes_in('def wide(types):\n    return {"int64", "usize"} & {*types}\n')
     assert languages_named("lego_emit/lower/search.py", planted, words) == {"usize"}
 
 
