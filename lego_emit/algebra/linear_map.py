@@ -245,7 +245,7 @@ class LinearMap(Indexable):
         """Definition 4.1: the images of the bits that are set, added."""
         nothing = sum(value * 0 for value in index)  # of the shape of the indices
         total = [part + nothing for part in self._split(self.start)]
-        for bases, value in zip(self.bases.values(), index, strict=True):
+        for bases, value in zip(self._images, index, strict=True):
             for bit, image in enumerate(bases):
                 for k, part in enumerate(image):
                     total[k] = total[k] ^ (value >> bit & 1) * part
@@ -255,6 +255,11 @@ class LinearMap(Indexable):
         """The inputs of the one output."""
         found = self.invert().reference_apply((flat,))
         return found if isinstance(found, tuple) else (found,)
+
+    @cached_property
+    def _images(self) -> list[list[tuple[int, ...]]]:
+        """bases, of which a layout asks at each index."""
+        return [*self.bases.values()]
 
     def _value(self) -> tuple[Any, ...]:
         return self.ins, self.outs, self.columns, self.start

@@ -133,30 +133,27 @@ class Term:
                 stack.pop()
                 continue
             waits = term._waits(known)
-            if waits is not None:
-                stack.append(waits)
+            if waits:
+                stack += waits
                 continue
             known[term.key] = term._value(known, values)
             stack.pop()
         return known[self.key]
 
-    def _waits(self, known: Mapping[int, Any]) -> Term | None:
-        """An operand whose value is needed and not known yet."""
+    def _waits(self, known: Mapping[int, Any]) -> list[Term]:
+        """The operands whose values are needed and not known yet, the first one last."""
         if self.op in ("const", "var", "true", "false"):
-            return None
-        first = self.args[0]
-        if self.op in ("select", "land", "lor") and first.key in known:
-            holds = known[first.key]
-            if self.op == "select":
-                chosen = self.args[1 if holds else 2]
-            elif bool(holds) == (self.op == "land"):
-                chosen = self.args[1]
-            else:
-                return None
-            return None if chosen.key in known else chosen
+            return []
+        needed = self.args
         if self.op in ("select", "land", "lor"):
-            return first
-        return next((a for a in self.args if isinstance(a, Term) and a.key not in known), None)
+            needed = needed[:1]
+            if needed[0].key in known:
+                holds = bool(known[needed[0].key])
+                if self.op == "select":
+                    needed = self.args[1 if holds else 2 :][:1]
+                elif holds == (self.op == "land"):
+                    needed = self.args[1:]
+        return [a for a in reversed(needed) if isinstance(a, Term) and a.key not in known]
 
     def _value(self, known: Mapping[int, Any], values: Mapping[str, int]) -> Any:
         match self.op:
