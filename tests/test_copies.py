@@ -171,7 +171,7 @@ def test_boxes_of_one_kind_share_a_function(name, target):
 )
 def test_a_function_of_boxes_moves_them(target, threads):
     unit = copy(*symbolic("tenstorrent.TILE"), target, name="moved", threads=threads)
-    assert "box(" in str(unit) and unit.verify()
+    assert "box(" in str(unit) and verified(unit)
 
 
 WITH_CALLS = (
@@ -455,6 +455,12 @@ ROUTINES = {
         {},
     ),
 }
+
+
+def verified(unit, sizes=None):
+    """What verify() finds, which is true where everything holds. Rust checks more with debug assertions, in a fifth of
+    the time of its optimizer, which all golden copies go through."""
+    return running.verify(unit, sizes, ("-O0",) if unit.printer.name == "rust" else ("-O2",))
 
 
 @pytest.mark.slow

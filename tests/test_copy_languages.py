@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from marks import rest_deep
+from test_copies import verified
 from test_javascript import STRICT
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, catalogue, copy, pack, symbols
@@ -53,7 +54,7 @@ def made(name, target):
 @pytest.mark.parametrize("name", rest_deep(COPIES, 3))
 @pytest.mark.parametrize("target", LANGUAGES)
 def test_routines_are_verified(name, target):
-    found = made(name, target).verify()
+    found = verified(made(name, target))
     assert found, str(found)
 
 
@@ -248,7 +249,7 @@ def test_planted_faults_of_registers_are_found(fault):
     text = unit.source.replace(*FAULTS[fault])
     assert text != unit.source
     try:
-        found = replace(unit, source=text).verify()
+        found = verified(replace(unit, source=text))
     except LegoError as error:
         assert "panics" in str(error)
     else:

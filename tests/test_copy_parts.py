@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from copy_lengths import MOST, longest, symbolic
 from marks import rest_deep
-from test_copies import changed, plan
+from test_copies import changed, plan, verified
 
 from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
@@ -88,7 +88,7 @@ def test_slices_of_the_destination_are_verified(name, monkeypatch, need):
     monkeypatch.setattr(pieces, "PIECE", 512)
     A, B, options = SLICED[name]
     unit = copy(A, B, "rust", name=name, threads=True, **options)
-    found = unit.verify()
+    found = verified(unit)
     assert found and "in two threads" in str(found), str(found)
     assert f"{name}_chunks" in str(unit)
 

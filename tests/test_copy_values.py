@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from marks import rest_deep
+from test_copies import verified
 
 from lego_emit import Col, Row, Strided, TileBy, catalogue, copy, pack, symbols
 from lego_emit.algebra.masked import Padded
@@ -56,7 +57,7 @@ COPIES = {
 @pytest.mark.parametrize("target", LANGUAGES)
 def test_values_are_verified(name, target):
     A, B, options, value = COPIES[name]
-    found = copy(A, B, target, name=name, value=value, **options).verify()
+    found = verified(copy(A, B, target, name=name, value=value, **options))
     assert found, str(found)
 
 
@@ -127,7 +128,7 @@ def test_functions_at_random(target, seed):
     except LegoError as error:
         assert target in ("fortran", "javascript") and size >= 4, error
         return
-    found = unit.verify(sizes={"M": 40, "N": 37})
+    found = verified(unit, {"M": 40, "N": 37})
     assert found, f"{found}\n{unit.source}"
 
 
