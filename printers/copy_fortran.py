@@ -24,6 +24,7 @@ from lego_emit.ir.nests import (
     Loop,
     Move,
     Ref,
+    Statements,
     Zero,
     plus,
     walk,
@@ -309,7 +310,7 @@ class CopiesInFortran(CopyTexts):
 
     own = ("src_words", "dst_words", "c_loc", "c_f_pointer")
     lines_of = LinesInFortran
-    abilities = Abilities(kernels=False, streams=False)
+    abilities = Abilities(kernels=False, streams=False, block=Statements(8, 4, always=False))
 
     @property
     def kinds(self) -> list[str]:

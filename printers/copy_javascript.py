@@ -22,7 +22,18 @@ from lego_emit.emit.nests import (
 )
 from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import ENTRIES, VALUE, Abilities, Each, Let, Move, Ref, Zero, plus
+from lego_emit.ir.nests import (
+    ENTRIES,
+    VALUE,
+    Abilities,
+    Each,
+    Let,
+    Move,
+    Ref,
+    Statements,
+    Zero,
+    plus,
+)
 from lego_emit.ir.nodes import Node, const, made
 from lego_emit.printers.javascript import INT53
 
@@ -273,7 +284,7 @@ class CopiesInJavaScript(CopyTexts):
 
     lines_of = LinesInJavaScript
     index_type, places_type = INT53, None
-    abilities = Abilities(kernels=False, streams=False)
+    abilities = Abilities(kernels=False, streams=False, block=Statements(4, 4, 4))
     threads = "JavaScript copies in one thread"
 
     @property

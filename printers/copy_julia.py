@@ -22,6 +22,7 @@ from lego_emit.ir.nests import (
     Each,
     Move,
     Ref,
+    Statements,
     Zero,
     plus,
 )
@@ -243,7 +244,7 @@ class CopiesInJulia(CopyTexts):
     """What a file's template has of its copies."""
 
     lines_of = LinesInJulia
-    abilities = Abilities(kernels=False, streams=False)
+    abilities = Abilities(kernels=False, streams=False, block=Statements(1, 1))
 
     @property
     def names(self) -> list[str]:

@@ -24,7 +24,7 @@ include("unit.jl")
 const U = {module}
 const E = {element}
 const memory = Ref{{Any}}()
-const GUARD = 8
+const GUARD = 64
 
 elements(words, count) = collect(reinterpret(E, collect(reinterpret(UInt8, words))[1:count]))
 
@@ -41,9 +41,11 @@ end
 
 function run_copy(n, inputs, outputs)
     src, whole, _ = memory[]
-    dst = view(whole, (GUARD + 1):(length(whole) - GUARD))
-    for _ in 1:inputs[1][1]
-        U.{name}(dst, src, inputs[1][2:end]...)
+    GC.@preserve whole begin
+        dst = unsafe_wrap(Array, pointer(whole, GUARD + 1), length(whole) - 2 * GUARD)
+        for _ in 1:inputs[1][1]
+            U.{name}(dst, src, inputs[1][2:end]...)
+        end
     end
 end
 
@@ -194,7 +196,7 @@ class JuliaCopies(Scripted):
         )  # fmt: skip
         path = self.folder / "copy.jl"
         path.write_text(text)
-        self._process, self._number = process, process.load(path)
+        self._process, self._number, self.pid = process, process.load(path), process.pid
 
     def _call(self, runner: int, n: int, inputs: Sequence[Any], outputs: int) -> Any:
         given = [np.ascontiguousarray(a, np.int64) for a in inputs]
@@ -239,7 +241,7 @@ class NodeCopies(Scripted):
             [program, "copy.mjs"], cwd=self.folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
         assert process.stdin is not None and process.stdout is not None
-        self._requests, self._answers = process.stdin, process.stdout
+        self._requests, self._answers, self.pid = process.stdin, process.stdout, process.pid
         weakref.finalize(self, _end, process)
 
     def _ask(self, what: str, *arrays: Any, **request: Any) -> Any:

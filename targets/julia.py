@@ -277,7 +277,7 @@ class _Process:
             env={**os.environ, "JULIA_NUM_THREADS": str(threads)} if threads > 1 else None,
         )
         assert self._julia.stdin is not None and self._julia.stdout is not None
-        self._requests = self._julia.stdin
+        self._requests, self.pid = self._julia.stdin, self._julia.pid
         self._answers = cast(BufferedReader, self._julia.stdout)
         self._lock = threading.Lock()
         self._libraries = 0

@@ -369,6 +369,16 @@ def interleaved(
 ) -> list[float]:
     """The least seconds of each function, a round of one call, measured in turn. now: the clock; least: the seconds
     of a round."""
+    return [min(own) for own in in_turns(functions, best_of, now, least)]
+
+
+def in_turns(
+    functions: Sequence[Any],
+    runs: int,
+    now: Callable[[], float],
+    least: float = LEAST_SECONDS,
+) -> list[list[float]]:
+    """The seconds of each function in each run; otherwise as interleaved()."""
     rounds = []
     for function in functions:
         count, seconds = 1, 0.0
@@ -381,12 +391,12 @@ def interleaved(
             count *= 4
         rounds.append(max(1, round(count * least / max(seconds, 1e-9))))
     found: list[list[float]] = [[] for _ in functions]
-    for _ in range(best_of):
+    for _ in range(runs):
         for own, function, count in zip(found, functions, rounds, strict=True):
             start = now()
             function(count)
             own.append((now() - start) / count)
-    return [min(own) for own in found]
+    return found
 
 
 __all__ = ["Timed", "Verified", "compared", "interleaved", "library", "run", "time", "verify"]

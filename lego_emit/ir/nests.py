@@ -45,6 +45,17 @@ ZERO = -2  # what a run puts where a copy writes zeros
 Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and elements beyond it
 
 
+class Statements(NamedTuple):
+    """A block of single elements that statements move. of, to: how many neighbors it has in the source and in the
+    destination; most: bytes of an element, larger ones being moved one by one; always: also where lines of both memories
+    stay in the first cache until their next element is moved."""
+
+    of: int
+    to: int
+    most: int = 8
+    always: bool = True
+
+
 class Abilities(NamedTuple):
     """What a language has for copies. kernels: local arrays whose lanes are exchanged in registers; streams: stores
     past the caches; strided: assignments between views of arrays, which take the place of loops; threads: those of
@@ -52,7 +63,8 @@ class Abilities(NamedTuple):
     type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
     hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
     kernel from a buffer that another one fills; calls: functions that move boxes of one kind; signed: integers below 0,
-    as strides that fall are; squares: two registers of two blocks that are loaded and stored whole."""
+    as strides that fall are; squares: two registers of two blocks that are loaded and stored whole; block: what
+    statements move at once in a language without kernels."""
 
     kernels: bool = True
     streams: bool = True
@@ -67,6 +79,7 @@ class Abilities(NamedTuple):
     calls: bool = False
     signed: bool = True
     squares: bool = True
+    block: Statements | None = None
 
 
 class Exchange(NamedTuple):

@@ -97,12 +97,28 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
         base = 16 * div(C, 16) * H * W
         n4 = 15 - (C - 1) % 16
         to = C % 16 + 16 * div(C, 16) * H * W
-        for i0 in 0:(n - 1)
-            for i1 in 0:(n1 - 1)
-                for i2 in 0:(n2 - 1)
-                    for i3 in 0:15
-                        dst[b * i0 + a1 * i1 + 16 * i2 + i3 + 1] = src[a * i0 + a1 * i1 +
-                            i2 + n2 * i3 + 1]
+        if n2 >= 16
+            for i0 in 0:(n - 1)
+                for i1 in 0:(n1 - 1)
+                    for t2_at in 0:16:(n2 - 1)
+                        t2 = min(t2_at, n2 - 16)
+                        for i2 in t2:(t2 + 15)
+                            for i3 in 0:15
+                                dst[b * i0 + a1 * i1 + 16 * i2 + i3 + 1] = src[a * i0 +
+                                    a1 * i1 + i2 + n2 * i3 + 1]
+                            end
+                        end
+                    end
+                end
+            end
+        else
+            for i0 in 0:(n - 1)
+                for i1 in 0:(n1 - 1)
+                    for i2 in 0:(n2 - 1)
+                        for i3 in 0:15
+                            dst[b * i0 + a1 * i1 + 16 * i2 + i3 + 1] = src[a * i0 +
+                                a1 * i1 + i2 + n2 * i3 + 1]
+                        end
                     end
                 end
             end

@@ -61,7 +61,7 @@ export function channelsFits(n, C, H, W) {
 
 /**
  * Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
- * divide each axis; 1 boxes of padding; single elements.
+ * divide each axis; 1 boxes of padding; blocks of 16 elements; single elements.
  *
  * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
  * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
@@ -116,11 +116,43 @@ export function channels(n, C, H, W, src, dst) {
   const base = 16 * Math.trunc(C / 16) * H * W;
   const n4 = 15 - (C - 1) % 16;
   const to = C % 16 + 16 * Math.trunc(C / 16) * H * W;
-  for (let i0 = 0; i0 < n; i0 += 1) {
-    for (let i1 = 0; i1 < n1; i1 += 1) {
-      for (let i2 = 0; i2 < n2; i2 += 1) {
-        for (let i3 = 0; i3 < 16; i3 += 1) {
-          dstWords[b * i0 + a1 * i1 + 16 * i2 + i3] = srcWords[a * i0 + a1 * i1 + i2 + n2 * i3];
+  if (n2 >= 16) {
+    for (let i0 = 0; i0 < n; i0 += 1) {
+      for (let i1 = 0; i1 < n1; i1 += 1) {
+        for (let t2_at = 0; t2_at < n2; t2_at += 16) {
+          const t2 = Math.min(t2_at, n2 - 16);
+          for (let i3 = 0; i3 < 16; i3 += 4) {
+            for (let i2 = t2; i2 < t2 + 16; i2 += 4) {
+              const from = a * i0 + a1 * i1 + i2 + n2 * i3;
+              const into = b * i0 + a1 * i1 + 16 * i2 + i3;
+              dstWords[into] = srcWords[from];
+              dstWords[into + 1] = srcWords[from + n2];
+              dstWords[into + 2] = srcWords[from + 2 * n2];
+              dstWords[into + 3] = srcWords[from + 3 * n2];
+              dstWords[into + 16] = srcWords[from + 1];
+              dstWords[into + 17] = srcWords[from + n2 + 1];
+              dstWords[into + 18] = srcWords[from + 2 * n2 + 1];
+              dstWords[into + 19] = srcWords[from + 3 * n2 + 1];
+              dstWords[into + 32] = srcWords[from + 2];
+              dstWords[into + 33] = srcWords[from + n2 + 2];
+              dstWords[into + 34] = srcWords[from + 2 * n2 + 2];
+              dstWords[into + 35] = srcWords[from + 3 * n2 + 2];
+              dstWords[into + 48] = srcWords[from + 3];
+              dstWords[into + 49] = srcWords[from + n2 + 3];
+              dstWords[into + 50] = srcWords[from + 2 * n2 + 3];
+              dstWords[into + 51] = srcWords[from + 3 * n2 + 3];
+            }
+          }
+        }
+      }
+    }
+  } else {
+    for (let i0 = 0; i0 < n; i0 += 1) {
+      for (let i1 = 0; i1 < n1; i1 += 1) {
+        for (let i2 = 0; i2 < n2; i2 += 1) {
+          for (let i3 = 0; i3 < 16; i3 += 1) {
+            dstWords[b * i0 + a1 * i1 + 16 * i2 + i3] = srcWords[a * i0 + a1 * i1 + i2 + n2 * i3];
+          }
         }
       }
     }

@@ -97,14 +97,30 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
         b = C * H * W
         n3 = C % 16
         base = 16 * div(C, 16) * H * W
-        for i0 in 0:(n - 1)
-            for i1 in 0:(n1 - 1)
-                for t3 in 0:16:(n2 - 1)
-                    end3 = min(t3 + 16, n2)
-                    for i2 in 0:15
-                        for i3 in t3:(end3 - 1)
-                            dst[b * i0 + a1 * i1 + n2 * i2 + i3 + 1] = src[a * i0 +
-                                a1 * i1 + i2 + 16 * i3 + 1]
+        if n2 >= 32
+            for i0 in 0:(n - 1)
+                for i1 in 0:(n1 - 1)
+                    for t3_at in 0:32:(n2 - 1)
+                        t3 = min(t3_at, n2 - 32)
+                        for i2 in 0:15
+                            for i3 in t3:(t3 + 31)
+                                dst[b * i0 + a1 * i1 + n2 * i2 + i3 + 1] = src[a * i0 +
+                                    a1 * i1 + i2 + 16 * i3 + 1]
+                            end
+                        end
+                    end
+                end
+            end
+        else
+            for i0 in 0:(n - 1)
+                for i1 in 0:(n1 - 1)
+                    for t3 in 0:16:(n2 - 1)
+                        end3 = min(t3 + 16, n2)
+                        for i2 in 0:15
+                            for i3 in t3:(end3 - 1)
+                                dst[b * i0 + a1 * i1 + n2 * i2 + i3 + 1] = src[a * i0 +
+                                    a1 * i1 + i2 + 16 * i3 + 1]
+                            end
                         end
                     end
                 end

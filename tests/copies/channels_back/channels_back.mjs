@@ -61,7 +61,7 @@ export function channelsBackFits(n, C, H, W) {
 
 /**
  * Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
- * divide each axis; single elements.
+ * divide each axis; blocks of 16 elements; single elements.
  *
  * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
  * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
@@ -114,13 +114,45 @@ export function channelsBack(n, C, H, W, src, dst) {
   const b = C * H * W;
   const n3 = C % 16;
   const base = 16 * Math.trunc(C / 16) * H * W;
-  for (let i0 = 0; i0 < n; i0 += 1) {
-    for (let i1 = 0; i1 < n1; i1 += 1) {
-      for (let t3 = 0; t3 < n2; t3 += 16) {
-        const end3 = Math.min(t3 + 16, n2);
-        for (let i2 = 0; i2 < 16; i2 += 1) {
-          for (let i3 = t3; i3 < end3; i3 += 1) {
-            dstWords[b * i0 + a1 * i1 + n2 * i2 + i3] = srcWords[a * i0 + a1 * i1 + i2 + 16 * i3];
+  if (n2 >= 16) {
+    for (let i0 = 0; i0 < n; i0 += 1) {
+      for (let i1 = 0; i1 < n1; i1 += 1) {
+        for (let t3_at = 0; t3_at < n2; t3_at += 16) {
+          const t3 = Math.min(t3_at, n2 - 16);
+          for (let i3 = t3; i3 < t3 + 16; i3 += 4) {
+            for (let i2 = 0; i2 < 16; i2 += 4) {
+              const from = a * i0 + a1 * i1 + i2 + 16 * i3;
+              const into = b * i0 + a1 * i1 + n2 * i2 + i3;
+              dstWords[into] = srcWords[from];
+              dstWords[into + 1] = srcWords[from + 16];
+              dstWords[into + 2] = srcWords[from + 32];
+              dstWords[into + 3] = srcWords[from + 48];
+              dstWords[into + n2] = srcWords[from + 1];
+              dstWords[into + n2 + 1] = srcWords[from + 17];
+              dstWords[into + n2 + 2] = srcWords[from + 33];
+              dstWords[into + n2 + 3] = srcWords[from + 49];
+              dstWords[into + 2 * n2] = srcWords[from + 2];
+              dstWords[into + 2 * n2 + 1] = srcWords[from + 18];
+              dstWords[into + 2 * n2 + 2] = srcWords[from + 34];
+              dstWords[into + 2 * n2 + 3] = srcWords[from + 50];
+              dstWords[into + 3 * n2] = srcWords[from + 3];
+              dstWords[into + 3 * n2 + 1] = srcWords[from + 19];
+              dstWords[into + 3 * n2 + 2] = srcWords[from + 35];
+              dstWords[into + 3 * n2 + 3] = srcWords[from + 51];
+            }
+          }
+        }
+      }
+    }
+  } else {
+    for (let i0 = 0; i0 < n; i0 += 1) {
+      for (let i1 = 0; i1 < n1; i1 += 1) {
+        for (let t3 = 0; t3 < n2; t3 += 16) {
+          const end3 = Math.min(t3 + 16, n2);
+          for (let i2 = 0; i2 < 16; i2 += 1) {
+            for (let i3 = t3; i3 < end3; i3 += 1) {
+              dstWords[b * i0 + a1 * i1 + n2 * i2 + i3] = srcWords[a * i0 + a1 * i1 + i2 + 16 * i3];
+            }
           }
         }
       }

@@ -80,13 +80,27 @@ function pitched!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64, N::Int
     length(dst) >= M * N ||
         throw(DimensionMismatch("dst is too short"))
     @inbounds begin
-        for t1 in 0:16:(M - 1)
-            for t0 in 0:32:(N - 1)
-                end0 = min(t0 + 32, N)
-                end1 = min(t1 + 16, M)
-                for i0 in t0:(end0 - 1)
-                    for i1 in t1:(end1 - 1)
-                        dst[M * i0 + i1 + 1] = src[i0 + LD * i1 + 1]
+        if N >= 16 && M >= 32
+            for t1_at in 0:32:(M - 1)
+                t1 = min(t1_at, M - 32)
+                for t0_at in 0:16:(N - 1)
+                    t0 = min(t0_at, N - 16)
+                    for i0 in t0:(t0 + 15)
+                        for i1 in t1:(t1 + 31)
+                            dst[M * i0 + i1 + 1] = src[i0 + LD * i1 + 1]
+                        end
+                    end
+                end
+            end
+        else
+            for t1 in 0:16:(M - 1)
+                for t0 in 0:32:(N - 1)
+                    end0 = min(t0 + 32, N)
+                    end1 = min(t1 + 16, M)
+                    for i0 in t0:(end0 - 1)
+                        for i1 in t1:(end1 - 1)
+                            dst[M * i0 + i1 + 1] = src[i0 + LD * i1 + 1]
+                        end
                     end
                 end
             end

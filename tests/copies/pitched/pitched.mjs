@@ -50,7 +50,7 @@ export function pitchedFits(M, N, LD) {
 }
 
 /**
- * Copies each element of the source to its place in the destination: single elements.
+ * Copies each element of the source to its place in the destination: blocks of 16 elements.
  *
  * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
  * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
@@ -91,13 +91,44 @@ export function pitched(M, N, LD, src, dst) {
       && dstWords.byteOffset < srcWords.byteOffset + srcWords.byteLength) {
     throw new RangeError("dst overlaps src");
   }
-  for (let t1 = 0; t1 < M; t1 += 16) {
-    for (let t0 = 0; t0 < N; t0 += 32) {
-      const end0 = Math.min(t0 + 32, N);
-      const end1 = Math.min(t1 + 16, M);
-      for (let i0 = t0; i0 < end0; i0 += 1) {
-        for (let i1 = t1; i1 < end1; i1 += 1) {
-          dstWords[M * i0 + i1] = srcWords[i0 + LD * i1];
+  if (N >= 16 && M >= 16) {
+    for (let t1_at = 0; t1_at < M; t1_at += 16) {
+      const t1 = Math.min(t1_at, M - 16);
+      for (let t0_at = 0; t0_at < N; t0_at += 16) {
+        const t0 = Math.min(t0_at, N - 16);
+        for (let i1 = t1; i1 < t1 + 16; i1 += 4) {
+          for (let i0 = t0; i0 < t0 + 16; i0 += 4) {
+            const from = i0 + LD * i1;
+            const into = M * i0 + i1;
+            dstWords[into] = srcWords[from];
+            dstWords[into + 1] = srcWords[from + LD];
+            dstWords[into + 2] = srcWords[from + 2 * LD];
+            dstWords[into + 3] = srcWords[from + 3 * LD];
+            dstWords[into + M] = srcWords[from + 1];
+            dstWords[into + M + 1] = srcWords[from + LD + 1];
+            dstWords[into + M + 2] = srcWords[from + 2 * LD + 1];
+            dstWords[into + M + 3] = srcWords[from + 3 * LD + 1];
+            dstWords[into + 2 * M] = srcWords[from + 2];
+            dstWords[into + 2 * M + 1] = srcWords[from + LD + 2];
+            dstWords[into + 2 * M + 2] = srcWords[from + 2 * LD + 2];
+            dstWords[into + 2 * M + 3] = srcWords[from + 3 * LD + 2];
+            dstWords[into + 3 * M] = srcWords[from + 3];
+            dstWords[into + 3 * M + 1] = srcWords[from + LD + 3];
+            dstWords[into + 3 * M + 2] = srcWords[from + 2 * LD + 3];
+            dstWords[into + 3 * M + 3] = srcWords[from + 3 * LD + 3];
+          }
+        }
+      }
+    }
+  } else {
+    for (let t1 = 0; t1 < M; t1 += 16) {
+      for (let t0 = 0; t0 < N; t0 += 32) {
+        const end0 = Math.min(t0 + 32, N);
+        const end1 = Math.min(t1 + 16, M);
+        for (let i0 = t0; i0 < end0; i0 += 1) {
+          for (let i1 = t1; i1 < end1; i1 += 1) {
+            dstWords[M * i0 + i1] = srcWords[i0 + LD * i1];
+          }
         }
       }
     }

@@ -21,7 +21,7 @@ export function weightsDestinationBytes() {
 }
 
 /**
- * Copies each element of the source to its place in the destination: single elements.
+ * Copies each element of the source to its place in the destination: blocks of 16 elements.
  *
  * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
  * typed array. Their bytes are moved as they are.
@@ -51,15 +51,28 @@ export function weights(src, dst) {
     throw new RangeError("dst overlaps src");
   }
   for (let i0 = 0; i0 < 2; i0 += 1) {
-    for (let t2 = 0; t2 < 4; t2 += 2) {
-      for (let i1 = 0; i1 < 9; i1 += 1) {
-        for (let i2 = t2; i2 < t2 + 2; i2 += 1) {
-          for (let i3 = 0; i3 < 16; i3 += 1) {
-            for (let i4 = 0; i4 < 4; i4 += 1) {
-              dstWords[2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4] = srcWords[144 * i0 + i1
-                  + 36 * i2 + 288 * i3 + 9 * i4];
-            }
-          }
+    for (let i2 = 0; i2 < 4; i2 += 1) {
+      for (let i3 = 0; i3 < 16; i3 += 1) {
+        for (let i1_at = 0; i1_at < 9; i1_at += 4) {
+          const i1 = Math.min(i1_at, 5);
+          const from = 144 * i0 + i1 + 36 * i2 + 288 * i3;
+          const into = 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3;
+          dstWords[into] = srcWords[from];
+          dstWords[into + 1] = srcWords[from + 9];
+          dstWords[into + 2] = srcWords[from + 18];
+          dstWords[into + 3] = srcWords[from + 27];
+          dstWords[into + 256] = srcWords[from + 1];
+          dstWords[into + 257] = srcWords[from + 10];
+          dstWords[into + 258] = srcWords[from + 19];
+          dstWords[into + 259] = srcWords[from + 28];
+          dstWords[into + 512] = srcWords[from + 2];
+          dstWords[into + 513] = srcWords[from + 11];
+          dstWords[into + 514] = srcWords[from + 20];
+          dstWords[into + 515] = srcWords[from + 29];
+          dstWords[into + 768] = srcWords[from + 3];
+          dstWords[into + 769] = srcWords[from + 12];
+          dstWords[into + 770] = srcWords[from + 21];
+          dstWords[into + 771] = srcWords[from + 30];
         }
       }
     }
