@@ -5,6 +5,7 @@ Reference: https://en.cppreference.com/w/cpp/container/span.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +46,9 @@ class LinesInCpp(LinesInC):
         self.p, scope = "", self.p
         found = super().helpers()
         self.p = scope
-        if not found:
-            return []
-        at = next(k for k, line in enumerate(found) if line.startswith("typedef"))
+        at = next((k for k, line in enumerate(found) if line.startswith("typedef")), None)
+        if at is None:
+            return found
         name = scope.removesuffix("::")
         return [
             *found[:at],
@@ -59,8 +60,16 @@ class LinesInCpp(LinesInC):
 
     def value_lines(self) -> list[str]:
         """In the same namespace."""
+        return self._scoped(super().value_lines)
+
+    def run_lines(self) -> list[str]:
+        """In the same namespace."""
+        return self._scoped(super().run_lines)
+
+    def _scoped(self, lines: Callable[[], list[str]]) -> list[str]:
+        """Lines in the namespace of helpers."""
         self.p, scope = "", self.p
-        found = super().value_lines()
+        found = lines()
         self.p = scope
         name = scope.removesuffix("::")
         return ["", f"namespace {name} {{", *found[1:], f"}}  // namespace {name}"] if found else []

@@ -51,6 +51,10 @@ C = NestForms(
 )
 
 
+PIECE, MOST = (
+    128,
+    1024,
+)  # bytes of a memcpy that compilers inline, and of a run that several of them move
 TOGETHER = 4  # elements of a block that a round moves: compilers unroll no loop of so many at -O2
 PLACES = {SOURCE: "source", DESTINATION: "destination"}
 
@@ -130,10 +134,12 @@ class LinesInC(VectorsInC):
                 return [self.line(f"{self.p}move({COMMA.join(given)});", indent)]
             given.append(self.text(s.count))
             return [self.line(f"{self.p}move_run({COMMA.join(given)});", indent)]
-        if not s.streams:
-            return super().move(s, indent)
         size = self.routine.element_bytes
         to, of, p = self.pointer(s.to), self.pointer(s.of), self.p
+        if self._in_pieces(s):
+            return [self.line(f"{p}run{s.count.value}({COMMA.join((to, of))});", indent)]
+        if not s.streams:
+            return super().move(s, indent)
         if s.count.op != "const":
             return [self.line(f"{p}stream_lines({to}, {of}, {self.text(s.count)});", indent)]
         own = "changed" if changes else ""
@@ -141,6 +147,29 @@ class LinesInC(VectorsInC):
             return [self.line(f"{p}stream({to}, {p}{own or 'load'}({of}));", indent)]
         run = f"stream_{own}_run" if own else "stream_run"
         return [self.line(f"{p}{run}({to}, {of}, {s.count.value});", indent)]
+
+    def _in_pieces(self, s: Move) -> bool:
+        """Whether a run is moved in pieces: of a longer constant, GCC makes rep movsq, and Clang a call."""
+        plain = not s.streams and (self.routine.value is None or s.of.array != SOURCE)
+        size = self.routine.element_bytes
+        is_known = plain and s.count.op == "const" and size <= PIECE
+        return is_known and PIECE < s.count.value * size <= MOST
+
+    def run_lines(self) -> list[str]:
+        """The functions that move runs in pieces."""
+        T, size = self.type, self.routine.element_bytes
+        found, step = list[str](), PIECE // size
+        bodies = (s for part in self.group for s in walk(part.routine.body))
+        runs = (s.count.value for s in bodies if isinstance(s, Move) and self._in_pieces(s))
+        for n in sorted({*runs}):
+            head = f"{self.mark} void {self.p}run{n}({T}{self.star}to, const {T}{self.star}of) {{"
+            found += ["", "/// Moves a run, without a call.", *self.template, head]
+            for k in range(0, n, step):
+                to, of = (f"{name} + {k}" if k else name for name in ("to", "of"))
+                count = min(step, n - k) * size
+                found.append(f"  {self.forms.run.format(to=to, of=of, count=count)}")
+            found.append("}")
+        return found
 
     def apply(self, s: Apply, indent: int) -> list[str]:
         """A call of the kernel's function."""
@@ -413,7 +442,7 @@ class CopiesInC(CopyTexts):
         for lead in self.leads:
             helpers = lead.helpers()
             found += [*lead.element(), *(["", *helpers] if helpers else [])]
-            found += lead.value_lines()
+            found += [*lead.value_lines(), *lead.run_lines()]
         for part in self.parts:
             found += [*part.box_lines(), *part.routine_lines(), *part.overloads()]
         return found

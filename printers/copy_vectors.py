@@ -180,8 +180,9 @@ class VectorsInC(NestLines):
 
     def helpers(self) -> list[str]:
         """Types and functions of vectors, for compilers that have them."""
+        kept = self._kept_loops()
         if not self.has_vectors:
-            return []
+            return kept
         p, T = self.p, self.type
         found = [
             f"#if !defined({self.scalar}) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))",
@@ -195,14 +196,6 @@ class VectorsInC(NestLines):
                 "// Copies of so many bytes and more are written past the caches.",
                 f"#ifndef {self.large}",
                 f"#define {self.large} {LARGE}",
-                "#endif",
-            ]
-        if self.keeps_loops and not any(lead.keeps_loops for lead in earlier):
-            found += [
-                "#ifdef __clang__",
-                f'#define {self.rolled} _Pragma("clang loop unroll(disable)")',
-                "#else",
-                f"#define {self.rolled}",
                 "#endif",
             ]
         value = self.routine.value
@@ -256,6 +249,7 @@ class VectorsInC(NestLines):
                 found += [
                     *self.template,
                     f"{self.mark} void {p}stream_{own}({T}{self.star}to, const {T}{self.star}of, {self.integer} count) {{",
+                    *([f"  {self.rolled}"] if self.keeps_loops else []),
                     f"  for ({self.integer} k = 0; k < count; k += {step}) {{",
                     f"    {p}stream(to + k, {p}{load}(of + k));",
                     "  }",
@@ -268,7 +262,19 @@ class VectorsInC(NestLines):
             found += self._pairs()
         for at, kernel in enumerate(self.kernels):
             found += self._kernel(at, kernel)
-        return [*found, "#endif"]
+        return [*kept, *found, "#endif"]
+
+    def _kept_loops(self) -> list[str]:
+        """What asks compilers to leave a loop as it is, where no helpers before have it."""
+        if not self.keeps_loops or any(lead.keeps_loops for lead in self.earlier):
+            return []
+        return [
+            "#ifdef __clang__",
+            f'#define {self.rolled} _Pragma("clang loop unroll(disable)")',
+            "#else",
+            f"#define {self.rolled}",
+            "#endif",
+        ]
 
     def _stream_lines(self) -> list[str]:
         """A run from anywhere to anywhere: up to a line's begin, whole registers past the caches, what is left."""

@@ -378,7 +378,7 @@ def test_four_blocks_of_a_transposition_load_and_store_whole_registers(size):
     """The second row of a tile before the first: processors fetch twice what is read or written in equal strides."""
     made, body = planned(Row(M, N), Col(M, N), size)
     assert {s.kernel.cell for s in walk(body) if isinstance(s, Apply)} == {(32 // size,) * 2}
-    loops = [s for s in walk(body) if isinstance(s, Loop) and s.rolled]
+    loops = [s for s in walk(body) if isinstance(s, Loop) and s.rolled and s.start != const(0)]
     assert [s.falls for s in loops] == [True, False]
     faults = (
         (Apply, lambda s: replace(s, kernel=replace(s.kernel, square=None))),
@@ -794,6 +794,21 @@ def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
     subprocess.run(command, cwd=tmp_path, check=True)
     done = subprocess.run(["./main", "data"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", ["c", "cpp"])
+def test_runs_of_up_to_1_kb_are_moved_in_pieces(target):
+    """Of a longer constant memcpy than these, GCC makes rep movsq, and Clang a call."""
+    for n, size, rest in ((64, 4, 128), (21, 12, 12), (85, 12, 60), (9, 16, 16), (256, 4, 128)):
+        tiles = TileBy([2, 3], [2, n]), Row(2, 3, 2, n)
+        unit = copy(*tiles, target, element=size, name="cut")
+        text = unit.source
+        assert text.count(f"run{n}(") in (2, 3) and f", {n * size})" not in text
+        assert f", {rest})" in text
+        assert unit.verify()
+    for n in (32, 257):
+        text = copy(TileBy([2, 3], [2, n]), Row(2, 3, 2, n), target, element=4).source
+        assert f", {4 * n})" in text and f"run{n}(" not in text
 
 
 def test_runs_of_whole_lines_are_streamed_in_the_order_of_the_source():

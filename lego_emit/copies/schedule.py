@@ -116,8 +116,9 @@ class BoxNest(Tiles):
         cell, kernel = max(mover.cell[k], 1), mover.kernel
         is_square = kernel is not None and kernel.square is not None
         falls = kernel is not None and kernel.square == k and size == 2 * cell
-        start = var(self.outer[k])
-        return Loop(self.inner[k], stop, (), cell, start, falls=falls, rolled=is_square)
+        start, run = var(self.outer[k]), 0 if self.run is None else self._known(self.run)
+        rolled = is_square or (kernel is None and run * self.bytes >= 2 * LINE)
+        return Loop(self.inner[k], stop, (), cell, start, falls=falls, rolled=rolled)
 
     @property
     def _has_lines_of_runs(self) -> bool:
@@ -324,7 +325,7 @@ class BoxNest(Tiles):
                 around[k] = replace(around[k], start=start, rises=True, last=last)
         of, to = self._at(origin)
         fills = [
-            Loop(self.inner[k], const(tile[k]), (), max(mover.cell[k], 1))
+            Loop(self.inner[k], const(tile[k]), (), max(mover.cell[k], 1), rolled=True)
             for k in (*reversed(line), *rows)
             if tile[k] > mover.cell[k]
         ]
@@ -347,11 +348,11 @@ class BoxNest(Tiles):
         else:
             pair = Ref(DESTINATION, places[0]), Ref(BUFFER, places[1])
             drained = (Move(*pair, const(width), streams),)
-        taken = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]
+        taken = [Loop(self.inner[k], const(tile[k]), (), rolled=True) for k in rows]
         parts = (*_nested(fills, (filled,)), *_nested(taken, drained))
         if streams and self.abilities.fetches:
             parts = (*self._ahead(of, tile), *parts)
-        return _nested([*apart, *self._by_source(around)], (Buffer(running, parts),))
+        return _nested([*apart, *self._by_source(around)], (Buffer(running, parts, LINE),))
 
     def _lines(
         self, places: tuple[Node, Node], k: int, step: int, ragged: int
@@ -396,7 +397,7 @@ class BoxNest(Tiles):
             return ()
         terms = [(self.a[k], self.inner[k]) for k in rows]
         fetch = Fetch(Ref(SOURCE, linear(of, [(self.a[last], following), *terms])), True)
-        loops = [Loop(self.inner[k], const(tile[k]), ()) for k in rows]
+        loops = [Loop(self.inner[k], const(tile[k]), (), rolled=True) for k in rows]
         return (Let(following, value), *_nested(loops, (fetch,)))
 
     def _grown(self, source: int, destination: int) -> list[int]:

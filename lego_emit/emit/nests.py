@@ -176,7 +176,7 @@ class NestLines:
         """A loop, its last step moved back where that is asked for."""
         moved = s.last is not None or s.rises
         name = f"{s.name}_at" if moved else s.name
-        found = [f"{' ' * indent}{self.rolled}"] if s.rolled else []
+        found = [f"{' ' * indent}{self.rolled}"] if s.rolled and self.rolled else []
         head = self.falling(s) if s.falls else self.head_of(name, s.start, s.stop, s.step)
         found.append(self.line(head, indent))
         within = indent + self.forms.indent

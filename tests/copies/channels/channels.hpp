@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x70e724c3
+#define LEGO_CHANNELS_HPP 0x7ca85083
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -52,6 +52,11 @@ namespace lego {
       && (C - 1) / 16 <= (INT64_MAX - 64 * H * W * n) / 64 / H / W / n;
 }
 
+#ifdef __clang__
+#define CHANNELS_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define CHANNELS_ROLLED
+#endif
 #if !defined(CHANNELS_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 #define CHANNELS_VECTORS
 // Copies of so many bytes and more are written past the caches.
@@ -83,6 +88,7 @@ inline void fence() {
 }
 template <class T>
 inline void stream_run(T*to, const T*of, std::int64_t count) {
+  CHANNELS_ROLLED
   for (std::int64_t k = 0; k < count; k += 4) {
     stream(to + k, load(of + k));
   }
@@ -306,13 +312,16 @@ inline void channels(
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
           for (std::int64_t t2_at = 0; t2_at < n2; t2_at += 16) {
             const std::int64_t t2 = t2_at < n2 - 16 ? t2_at : n2 - 16;
-            T buffer[256];
+            T buffer[256] __attribute__((aligned(64)));
+            CHANNELS_ROLLED
             for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
+              CHANNELS_ROLLED
               for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_detail::block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
             }
+            CHANNELS_ROLLED
             for (std::int64_t i2 = 0; i2 < 16; ++i2) {
               channels_detail::stream_run(
                   dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 16);
@@ -326,13 +335,16 @@ inline void channels(
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
           for (std::int64_t t2_at = 0; t2_at < n2; t2_at += 64) {
             const std::int64_t t2 = t2_at < n2 - 64 ? t2_at : n2 - 64;
-            T buffer[1024];
+            T buffer[1024] __attribute__((aligned(64)));
+            CHANNELS_ROLLED
             for (std::int64_t i3 = 0; i3 < 16; i3 += 8) {
+              CHANNELS_ROLLED
               for (std::int64_t i2 = 0; i2 < 64; i2 += 8) {
                 channels_detail::block(
                     src + a * t0 + a1 * t1 + t2 + n2 * i3 + i2, buffer + i3 + 16 * i2, n2, 16);
               }
             }
+            CHANNELS_ROLLED
             for (std::int64_t i2 = 0; i2 < 64; ++i2) {
               std::memcpy(dst + b * t0 + a1 * t1 + 16 * t2 + 16 * i2, buffer + 16 * i2, 64);
             }
@@ -433,6 +445,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x70e724c3
+#elif LEGO_CHANNELS_HPP != 0x7ca85083
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x1a1ffb9f
+#define LEGO_CHANNELS_BACK_H 0x686d3c72
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -42,6 +42,11 @@ static inline bool channels_back_fits(int64_t n, int64_t C, int64_t H, int64_t W
       && C <= INT64_MAX / 4 / H / W / n;
 }
 
+#ifdef __clang__
+#define CHANNELS_BACK_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define CHANNELS_BACK_ROLLED
+#endif
 #if !defined(CHANNELS_BACK_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 #define CHANNELS_BACK_VECTORS
 // Copies of so many bytes and more are written past the caches.
@@ -271,6 +276,12 @@ static inline __attribute__((always_inline)) void channels_back_block1(
 }
 #endif
 
+/// Moves a run, without a call.
+static inline void channels_back_run64(uint32_t *to, const uint32_t *of) {
+  memcpy(to, of, 128);
+  memcpy(to + 32, of + 32, 128);
+}
+
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; kernel of 4 registers; streamed where it is large; through a buffer where rows
 /// share places in a cache.
@@ -297,13 +308,16 @@ static inline void channels_back(
         for (int64_t t1 = 0; t1 < n1; ++t1) {
           for (int64_t t3_at = 0; t3_at < n2 - 16; t3_at += 64) {
             const int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
-            uint32_t buffer[1280];
+            uint32_t buffer[1280] __attribute__((aligned(64)));
+            CHANNELS_BACK_ROLLED
             for (int64_t i3 = 0; i3 < 80; i3 += 8) {
+              CHANNELS_BACK_ROLLED
               for (int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 80 * i2, 16, 80);
               }
             }
+            CHANNELS_BACK_ROLLED
             for (int64_t i2 = 0; i2 < 16; ++i2) {
               const int64_t back =
                   -(int64_t)((uintptr_t)(dst + b * t0 + a1 * t1 + t3 + n2 * i2 + 15) % 64 / 4);
@@ -322,15 +336,18 @@ static inline void channels_back(
         for (int64_t t1 = 0; t1 < n1; ++t1) {
           for (int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
             const int64_t t3 = t3_at < n2 - 64 ? t3_at : n2 - 64;
-            uint32_t buffer[1024];
+            uint32_t buffer[1024] __attribute__((aligned(64)));
+            CHANNELS_BACK_ROLLED
             for (int64_t i3 = 0; i3 < 64; i3 += 8) {
+              CHANNELS_BACK_ROLLED
               for (int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 64 * i2, 16, 64);
               }
             }
+            CHANNELS_BACK_ROLLED
             for (int64_t i2 = 0; i2 < 16; ++i2) {
-              memcpy(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 64 * i2, 256);
+              channels_back_run64(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 64 * i2);
             }
           }
         }
@@ -405,6 +422,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x1a1ffb9f
+#elif LEGO_CHANNELS_BACK_H != 0x686d3c72
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

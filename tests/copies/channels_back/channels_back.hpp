@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x1ecf0f00
+#define LEGO_CHANNELS_BACK_HPP 0x26241fb8
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -52,6 +52,11 @@ namespace lego {
       && C <= INT64_MAX / 4 / H / W / n;
 }
 
+#ifdef __clang__
+#define CHANNELS_BACK_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define CHANNELS_BACK_ROLLED
+#endif
 #if !defined(CHANNELS_BACK_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 #define CHANNELS_BACK_VECTORS
 // Copies of so many bytes and more are written past the caches.
@@ -281,6 +286,15 @@ inline __attribute__((always_inline)) void block1(
 }  // namespace channels_back_detail
 #endif
 
+namespace channels_back_detail {
+/// Moves a run, without a call.
+template <class T>
+inline void run64(T*to, const T*of) {
+  std::memcpy(to, of, 128);
+  std::memcpy(to + 32, of + 32, 128);
+}
+}  // namespace channels_back_detail
+
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; kernel of 4 registers; streamed where it is large; through a buffer where rows
 /// share places in a cache.
@@ -310,13 +324,16 @@ inline void channels_back(
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
           for (std::int64_t t3_at = 0; t3_at < n2 - 16; t3_at += 64) {
             const std::int64_t t3 = t3_at < n2 - 80 ? t3_at : n2 - 80;
-            T buffer[1280];
+            T buffer[1280] __attribute__((aligned(64)));
+            CHANNELS_BACK_ROLLED
             for (std::int64_t i3 = 0; i3 < 80; i3 += 8) {
+              CHANNELS_BACK_ROLLED
               for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_detail::block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 80 * i2, 16, 80);
               }
             }
+            CHANNELS_BACK_ROLLED
             for (std::int64_t i2 = 0; i2 < 16; ++i2) {
               const std::int64_t back = -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
                   dst + b * t0 + a1 * t1 + t3 + n2 * i2 + 15) % 64 / 4);
@@ -335,15 +352,18 @@ inline void channels_back(
         for (std::int64_t t1 = 0; t1 < n1; ++t1) {
           for (std::int64_t t3_at = 0; t3_at < n2; t3_at += 64) {
             const std::int64_t t3 = t3_at < n2 - 64 ? t3_at : n2 - 64;
-            T buffer[1024];
+            T buffer[1024] __attribute__((aligned(64)));
+            CHANNELS_BACK_ROLLED
             for (std::int64_t i3 = 0; i3 < 64; i3 += 8) {
+              CHANNELS_BACK_ROLLED
               for (std::int64_t i2 = 0; i2 < 16; i2 += 8) {
                 channels_back_detail::block(
                     src + a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2, buffer + i3 + 64 * i2, 16, 64);
               }
             }
+            CHANNELS_BACK_ROLLED
             for (std::int64_t i2 = 0; i2 < 16; ++i2) {
-              std::memcpy(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 64 * i2, 256);
+              channels_back_detail::run64(dst + b * t0 + a1 * t1 + t3 + n2 * i2, buffer + 64 * i2);
             }
           }
         }
@@ -434,6 +454,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x1ecf0f00
+#elif LEGO_CHANNELS_BACK_HPP != 0x26241fb8
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x51679512
+#define LEGO_PITCHED_H 0x38aefbf0
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -37,16 +37,16 @@ static inline bool pitched_fits(int64_t M, int64_t N, int64_t LD) {
       && 4 * M - 4 <= (INT64_MAX - 4 * N) / LD && M <= INT64_MAX / 4 / N;
 }
 
+#ifdef __clang__
+#define PITCHED_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define PITCHED_ROLLED
+#endif
 #if !defined(PITCHED_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 #define PITCHED_VECTORS
 // Copies of so many bytes and more are written past the caches.
 #ifndef PITCHED_LARGE
 #define PITCHED_LARGE 16777216
-#endif
-#ifdef __clang__
-#define PITCHED_ROLLED _Pragma("clang loop unroll(disable)")
-#else
-#define PITCHED_ROLLED
 #endif
 typedef uint8_t pitched_u8x16 __attribute__((vector_size(16)));
 typedef uint32_t pitched_u32x4 __attribute__((vector_size(16)));
@@ -197,6 +197,12 @@ static inline __attribute__((always_inline)) void pitched_block(
 }
 #endif
 
+/// Moves a run, without a call.
+static inline void pitched_run64(uint32_t *to, const uint32_t *of) {
+  memcpy(to, of, 128);
+  memcpy(to + 32, of + 32, 128);
+}
+
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// streamed where it is large; through a buffer where rows share places in a cache.
 /// Sizes are as those of the functions above. The two memories do not overlap.
@@ -214,16 +220,20 @@ static inline void pitched(
         const int64_t t1 = t1_at < M - 80 ? t1_at : M - 80;
         for (int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
-          uint32_t buffer[1280];
+          uint32_t buffer[1280] __attribute__((aligned(64)));
           const int64_t ahead = t0 + 48 < N - 1 ? 48 : N - 1 - t0;
+          PITCHED_ROLLED
           for (int64_t i1 = 0; i1 < 80; ++i1) {
             __builtin_prefetch(src + t0 + LD * t1 + ahead + LD * i1, 0, 2);
           }
+          PITCHED_ROLLED
           for (int64_t i1 = 0; i1 < 80; i1 += 8) {
+            PITCHED_ROLLED
             for (int64_t i0 = 0; i0 < 16; i0 += 8) {
               pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 80 * i0, LD, 80);
             }
           }
+          PITCHED_ROLLED
           for (int64_t i0 = 0; i0 < 16; ++i0) {
             const int64_t back = -(int64_t)((uintptr_t)(dst + M * t0 + t1 + M * i0 + 15) % 64 / 4);
             const int64_t first = t1 > 0 ? back + 15 : 0;
@@ -239,14 +249,17 @@ static inline void pitched(
         const int64_t t1 = t1_at < M - 64 ? t1_at : M - 64;
         for (int64_t t0_at = 0; t0_at < N; t0_at += 64) {
           const int64_t t0 = t0_at < N - 64 ? t0_at : N - 64;
-          uint32_t buffer[4096];
+          uint32_t buffer[4096] __attribute__((aligned(64)));
+          PITCHED_ROLLED
           for (int64_t i1 = 0; i1 < 64; i1 += 8) {
+            PITCHED_ROLLED
             for (int64_t i0 = 0; i0 < 64; i0 += 8) {
               pitched_block(src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 64 * i0, LD, 64);
             }
           }
+          PITCHED_ROLLED
           for (int64_t i0 = 0; i0 < 64; ++i0) {
-            memcpy(dst + M * t0 + t1 + M * i0, buffer + 64 * i0, 256);
+            pitched_run64(dst + M * t0 + t1 + M * i0, buffer + 64 * i0);
           }
         }
       }
@@ -292,6 +305,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x51679512
+#elif LEGO_PITCHED_H != 0x38aefbf0
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x312ddfdb
+#define LEGO_PITCHED_HPP 0x09e8bf34
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -46,16 +46,16 @@ namespace lego {
       && 4 * M - 4 <= (INT64_MAX - 4 * N) / LD && M <= INT64_MAX / 4 / N;
 }
 
+#ifdef __clang__
+#define PITCHED_ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define PITCHED_ROLLED
+#endif
 #if !defined(PITCHED_SCALAR) && (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12))
 #define PITCHED_VECTORS
 // Copies of so many bytes and more are written past the caches.
 #ifndef PITCHED_LARGE
 #define PITCHED_LARGE 16777216
-#endif
-#ifdef __clang__
-#define PITCHED_ROLLED _Pragma("clang loop unroll(disable)")
-#else
-#define PITCHED_ROLLED
 #endif
 namespace pitched_detail {
 typedef std::uint8_t u8x16 __attribute__((vector_size(16)));
@@ -217,6 +217,15 @@ inline __attribute__((always_inline)) void block(
 }  // namespace pitched_detail
 #endif
 
+namespace pitched_detail {
+/// Moves a run, without a call.
+template <class T>
+inline void run64(T*to, const T*of) {
+  std::memcpy(to, of, 128);
+  std::memcpy(to + 32, of + 32, 128);
+}
+}  // namespace pitched_detail
+
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// streamed where it is large; through a buffer where rows share places in a cache.
 /// Sizes are as those of the functions above. The two memories do not overlap.
@@ -237,17 +246,21 @@ inline void pitched(
         const std::int64_t t1 = t1_at < M - 80 ? t1_at : M - 80;
         for (std::int64_t t0_at = 0; t0_at < N; t0_at += 16) {
           const std::int64_t t0 = t0_at < N - 16 ? t0_at : N - 16;
-          T buffer[1280];
+          T buffer[1280] __attribute__((aligned(64)));
           const std::int64_t ahead = t0 + 48 < N - 1 ? 48 : N - 1 - t0;
+          PITCHED_ROLLED
           for (std::int64_t i1 = 0; i1 < 80; ++i1) {
             __builtin_prefetch(src + t0 + LD * t1 + ahead + LD * i1, 0, 2);
           }
+          PITCHED_ROLLED
           for (std::int64_t i1 = 0; i1 < 80; i1 += 8) {
+            PITCHED_ROLLED
             for (std::int64_t i0 = 0; i0 < 16; i0 += 8) {
               pitched_detail::block(
                   src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 80 * i0, LD, 80);
             }
           }
+          PITCHED_ROLLED
           for (std::int64_t i0 = 0; i0 < 16; ++i0) {
             const std::int64_t back = -static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(
                 dst + M * t0 + t1 + M * i0 + 15) % 64 / 4);
@@ -264,15 +277,18 @@ inline void pitched(
         const std::int64_t t1 = t1_at < M - 64 ? t1_at : M - 64;
         for (std::int64_t t0_at = 0; t0_at < N; t0_at += 64) {
           const std::int64_t t0 = t0_at < N - 64 ? t0_at : N - 64;
-          T buffer[4096];
+          T buffer[4096] __attribute__((aligned(64)));
+          PITCHED_ROLLED
           for (std::int64_t i1 = 0; i1 < 64; i1 += 8) {
+            PITCHED_ROLLED
             for (std::int64_t i0 = 0; i0 < 64; i0 += 8) {
               pitched_detail::block(
                   src + t0 + LD * t1 + LD * i1 + i0, buffer + i1 + 64 * i0, LD, 64);
             }
           }
+          PITCHED_ROLLED
           for (std::int64_t i0 = 0; i0 < 64; ++i0) {
-            std::memcpy(dst + M * t0 + t1 + M * i0, buffer + 64 * i0, 256);
+            pitched_detail::run64(dst + M * t0 + t1 + M * i0, buffer + 64 * i0);
           }
         }
       }
@@ -332,6 +348,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x312ddfdb
+#elif LEGO_PITCHED_HPP != 0x09e8bf34
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP
