@@ -15,8 +15,10 @@ from marks import rest_deep, rest_slow
 
 import lego_emit
 from lego_emit import (
+    Choice,
     Col,
     ExpandBy,
+    GenP,
     GroupBy,
     Lookup,
     Packed,
@@ -39,13 +41,13 @@ from lego_emit.copies.kernels import interleaved, of_bits
 from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.pieces import in_pieces
 from lego_emit.copies.plan import plan_of
-from lego_emit.copies.values import node_of, value_of
+from lego_emit.copies.values import layout_at, node_of, value_of
 from lego_emit.errors import InternalError, LayoutError, LegoError
 from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Let, Loop, plus, walk
 from lego_emit.ir.nodes import Node, const, evaluated
 from lego_emit.movement import convert
 
-M, N, C, H, W, LD = symbols("M N C H W LD")
+M, N, C, H, W, LD, TAG = symbols("M N C H W LD TAG")
 SIZES = (1, 2, 4, 8, 16)
 WEIGHTS = Row(16, 16, 3, 3), catalogue["onednn.OIhw4i16o4i"](16, 16, 3, 3)
 MEMORIES = [n for n, e in catalogue.items() if e(**e.example).results is None]
@@ -479,6 +481,32 @@ def test_names_of_sizes_and_of_the_file():
     assert "acme_turn_fits" in str(unit) and unit.verify()
 
 
+WIDER = Strided((M, N), (N + 8, 1))
+CHOSEN = {
+    "of symbols": (Row(M, N), Choice(TAG, {0: Row(M, N), 1: WIDER}), {"M": 5, "N": 3}),
+    "of numbers": (Row(4, 4), Choice(TAG, {0: Row(4, 4), 1: Strided((4, 4), (8, 1))}), {}),
+    "ordered": (Row(M, N), GroupBy([M, N]).OrderBy(Choice(TAG, {0: Row(M, N), 1: WIDER})), {"M": 2, "N": 9}),
+    "padded": (Row(M, N), Padded([M, N], Choice(TAG, {0: Row(M + 1, N), 1: Col(M + 1, N)})), {"M": 4, "N": 7}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("turn", [1, -1])
+def test_a_tag_chooses_from_memories_of_different_sizes(name, turn, need):
+    need("gcc", "apt-get install gcc")
+    rows, chosen, sizes = CHOSEN[name]
+    unit = copy(*(rows, chosen)[::turn], "c", zero=False)
+    assert {s["TAG"] for s in sizes_of(unit.plan)} == {0, 1} and unit.verify()
+    for tag in (0, 1):
+        numbers = {**sizes, "TAG": tag}
+        ends = [value_of(n, numbers) for n in (unit.plan.source_size, unit.plan.destination_size)]
+        own = [layout_at(L, unit.plan.space, numbers) for L in (rows, chosen)[::turn]]
+        given, found = np.arange(1, ends[0] + 1, dtype=np.uint32), np.zeros(ends[1], np.uint32)
+        for index in np.ndindex(*own[0].dims):
+            found[own[1].apply(*index)] = given[own[0].apply(*index)]
+        assert np.array_equal(unit.run(given, **numbers), found)
+
+
 @pytest.mark.slow
 def test_a_routine_runs():
     given = np.arange(12, dtype=np.float32)
@@ -617,6 +645,13 @@ def test_names_come_by_name_alone():
     assert {"copy", "pack", "unpack"} <= {*dir(lego_emit)}
 
 
+ROTATED = GroupBy([5, 6]).OrderBy(
+    GenP(
+        [5, 6],
+        lambda i, j: 6 * i + (i + j) % 6,
+        lambda flat: (flat // 6, (flat % 6 - flat // 6) % 6),
+    )
+)
 WRONG = {
     "index spaces are": lambda: copy(Row(4, 6), Row(6, 4), "c"),
     "assume=.'M == N'": lambda: copy(Row(M, N), Row(N, M), "c"),
@@ -637,6 +672,18 @@ WRONG = {
     "no name for a function": lambda: copy(Row(4), Row(4), "c", name="a b"),
     "'memcpy', no name": lambda: copy(Row(4), Row(4), "c", name="memcpy"),
     "is called src": lambda: copy(Row(symbols("src")), Row(symbols("src")), "c"),
+    "not known which is the largest": lambda: copy(
+        Row(M, N),
+        Choice(TAG, {0: Strided((M, N), (N + 8, 1)), 1: Strided((M, N), (1, M + 9))}),
+        "c",
+    ),
+    "no padding, and .* give zero=False": lambda: copy(
+        ROTATED, Padded([5, 6], Strided((8, 8), (9, 1))), "c"
+    ),
+    "are no sums of digits, .* give zero=False": lambda: copy(
+        Row(5), Choice(TAG, {0: Padded([5], Row(8)), 1: Padded([5], Row(6))}), "c"
+    ),
+    "header rules out": lambda: copy(Row(M), Row(M), "c").run([], M=0),
     "is called memcpy": lambda: copy(Row(symbols("memcpy")), Row(symbols("memcpy")), "c"),
     "is called wide": lambda: copy(Row(M, symbols("wide")), Col(M, symbols("wide")), "cpp"),
     "is called own": lambda: copy(

@@ -130,6 +130,11 @@ class OrderBy(Indexable, PhysicalFirst):
         """Those of all its permutations."""
         return tuple(n for perm in self.perms for n in perm.sizes())
 
+    @property
+    def tags(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
+        """Those of all its permutations."""
+        return tuple(tag for perm in self.perms for tag in perm.tags)
+
     def offsets(self) -> tuple[Any, ...]:
         """Those of all its permutations."""
         return tuple(n for perm in self.perms for n in perm.offsets())
@@ -294,6 +299,11 @@ class Layout(Indexable):
     def sizes(self) -> tuple[Any, ...]:
         """The tiles' and those of all orders."""
         return self.dims + tuple(n for order in self.chain for n in order.sizes())
+
+    @property
+    def tags(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
+        """Those of all orders."""
+        return tuple(tag for order in self.chain for tag in order.tags)
 
     def offsets(self) -> tuple[Any, ...]:
         """Those of all orders."""

@@ -45,6 +45,11 @@ class Masked(Indexable):
         """All offsets of the layout that is masked."""
         return self.layout.offsets()
 
+    @property
+    def tags(self) -> tuple[tuple[Any, tuple[int, ...]], ...]:
+        """Those of the layout that is masked."""
+        return self.layout.tags
+
     def equations(self) -> Iterator[tuple[Sequence[Any], Sequence[Any]]]:
         """The pairs of products that the masked layout needs to be equal."""
         return self.layout.equations()

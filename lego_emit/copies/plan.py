@@ -160,6 +160,8 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     ends = _memory(space.source, arithmetic), _memory(space.destination, arithmetic)
     _check_injective(space, arithmetic)
     if space.axes is None:
+        if zero:
+            _check_padding(space.destination, ends[1], arithmetic)
         notes = (f"a loop over both index functions: {space.why}",)
         return _in_own_symbols(Plan(space, (), *ends, element_bytes, notes, zero=zero))
     try:
@@ -201,8 +203,55 @@ def _in_own_symbols(plan: Plan) -> Plan:
     return replace(plan, boxes=boxes, source_size=ends[0], destination_size=ends[1])
 
 
+class _Tagged:
+    """Numbers for the tags of a block (lego_emit.algebra.block.Change)."""
+
+    def __init__(self, tags: Mapping[str, int]):
+        self._tags = tags
+
+    def size(self, n: Any) -> Any:
+        """The number where it is a tag."""
+        return self._tags.get(str(n), n)
+
+    def function(self, f: Any) -> Any:
+        """The function as it is."""
+        return f
+
+
+def _tagged(layout: Any) -> list[Any]:
+    """The layout, or each one that its tags choose."""
+    keys: dict[str, Any] = {}
+    for tag, own in layout.tags:
+        keys[str(tag)] = [key for key in keys.get(str(tag), own) if key in own]
+    numbers = (dict(zip(keys, own, strict=True)) for own in product(*keys.values()))
+    return [layout.with_sizes(_Tagged(own)) for own in numbers] if keys else [layout]
+
+
 def _memory(layout: Any, arithmetic: Sizes) -> Size:
-    return arithmetic.of(size_of([arithmetic.of(n) for n in layout.physical_dims]))
+    """The size of a memory: of layouts that a tag chooses from, the largest. Raises LayoutError where it is not known
+    which one that is."""
+    dims = [one.physical_dims for one in _tagged(layout)]
+    found = [arithmetic.of(size_of([arithmetic.of(n) for n in own])) for own in dims]
+    for size in found:
+        if len(found) == 1 or all(arithmetic.at_most(other, size) for other in found):
+            return size
+    raise LayoutError(
+        f"copy: {layout!r} has memories of {' and of '.join(dict.fromkeys(map(str, found)))} elements, and it is not known "
+        "which is the largest; say so by assume=, or fix the tag by sizes= for a copy of each"
+    )
+
+
+def _check_padding(destination: Any, size: Size, arithmetic: Sizes) -> None:
+    """Raise LayoutError where padding is not all that no index has in a memory whose positions are no digits."""
+    padded = [one for one in _tagged(destination) if isinstance(one, Padded)]
+    own = [arithmetic.of(size_of([arithmetic.of(n) for n in one.layout.dims])) for one in padded]
+    if padded and not (
+        isinstance(destination, Padded) and all(arithmetic.same(n, size) for n in own)
+    ):
+        raise LayoutError(
+            f"copy: {destination!r} has places that are no padding, and positions are no sums of digits, which would tell "
+            "these apart; give zero=False"
+        )
 
 
 # -- boxes -----------------------------------------------------------------------------------------
@@ -442,7 +491,10 @@ def model(plan: Plan, sizes: Mapping[str, int]) -> Any:
     source, destination = (
         layout_at(L, plan.space, sizes) for L in (plan.space.source, plan.space.destination)
     )
-    found = np.full(destination.physical_size, -1, np.int64)
+    size = destination.physical_size
+    if plan.space.destination.tags:  # the largest memory of several
+        size = max(size, value_of(plan.destination_size, sizes))
+    found = np.full(size, -1, np.int64)
     if isinstance(destination, Padded):
         padded = reference.table(destination.layout).reshape(-1)
         found[padded] = PAD

@@ -178,8 +178,8 @@ def checked_sizes(unit: Any, sizes: Mapping[str, int] | None) -> dict[str, int]:
         what = f"{missing[0]} has no number" if missing else f"{unknown[0]} is no size"
         raise VerifyError(f"{unit.name}: {what}; its sizes are {listed}")
     for name, value in found.items():
-        if not is_integer(value) or value < 1:
-            raise VerifyError(f"{unit.name}: {name} is {short_repr(value)}; a size is at least 1")
+        if not is_integer(value):
+            raise VerifyError(f"{unit.name}: {name} is {short_repr(value)}; give an integer")
     found = {n: int(v) for n, v in found.items()}
     if not allowed(unit.plan, found):
         raise VerifyError(f"{unit.name}: its header rules out {found}")
