@@ -51,10 +51,8 @@ C = NestForms(
 )
 
 
-PIECE, MOST = (
-    128,
-    1024,
-)  # bytes of a memcpy that compilers inline, and of a run that several of them move
+PIECE = 128  # bytes of a memcpy that compilers inline
+MOST = 1024  # bytes of a run that several of them move
 TOGETHER = 4  # elements of a block that a round moves: compilers unroll no loop of so many at -O2
 PLACES = {SOURCE: "source", DESTINATION: "destination"}
 
