@@ -843,6 +843,23 @@ def test_the_catalogue_under_sanitizers(size, compiler, flags, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_pitch_that_fits_does_not_overflow(tmp_path):
+    """No part of a memory's size is larger than the size."""
+    LD = symbols("LD")
+    text = copy(Strided((M, N), (LD, 1)), Col(M, N), "c", element=1, name="pitched").source
+    main = """
+    int main(void) {
+      const int64_t LD = (int64_t)1 << 60;
+      return pitched_fits(8, 1, LD) && pitched_source_bytes(8, 1, LD) == 7 * LD + 1 && !pitched_fits(9, 1, LD) ? 0 : 1;
+    }
+    """
+    path = tmp_path / "pitch.c"
+    path.write_text(text + main)
+    flags = ("-fsanitize=undefined", "-fno-sanitize-recover=all", "-Wno-unused-function")
+    subprocess.run(["gcc", *flags, str(path), "-o", str(tmp_path / "pitch")], check=True)
+    subprocess.run([str(tmp_path / "pitch")], check=True)
+
+
 @pytest.mark.parametrize("target", ["c", "cpp"])
 def test_runs_of_up_to_1_kb_are_moved_in_pieces(target):
     """Of a longer constant memcpy than these, GCC makes rep movsq, and Clang a call."""

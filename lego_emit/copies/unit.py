@@ -441,7 +441,7 @@ def _bytes(
     """The function NAME_source_bytes, or NAME_destination_bytes, which the index type holds."""
     params = tuple(replace(p, size=True) for p in function.params if not p.axis)
     own, total = {p.name for p in params}, least(times(node_of(size), element_bytes), 0)
-    of_elements = made("le", node_of(size), greatest(kind.most))
+    of_elements = made("le", node_of(size, factors=False), greatest(kind.most))
     assumed = [c for c in function.assumed if own.issuperset(names_in(c)) and c != of_elements]
     if not is_integer(size):
         assumed.insert(0, made("le", total, greatest(kind.most)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, reduce
@@ -18,11 +19,12 @@ from .digits import IndexSpace, Size
 _NODES = {"floordiv": "div", "floormod": "mod", "min": "min", "max": "max"}
 
 
-def node_of(size: Size) -> Node:
-    """A size as a node over the size parameters, which is not negative."""
+def node_of(size: Size, factors: bool = True) -> Node:
+    """A size as a node over the size parameters, which is not negative. factors: whether x * y - x is x * (y - 1), of
+    which no part is larger than the whole."""
     if isinstance(size, int):
         return const(size)
-    return least(_of_sum(size), 0)
+    return least(_of_sum(size, factors), 0)
 
 
 def least(node: Node, lo: int) -> Node:
@@ -30,12 +32,20 @@ def least(node: Node, lo: int) -> Node:
     return node if node.op == "const" else replace(node, lo=lo)
 
 
-def _of_sum(size: Any) -> Node:
+def _of_sum(size: Any, factored: bool = True) -> Node:
     terms = []
-    for mono, coefficient in sorted(_in_quotients(size).terms.items(), key=_positive_first):
-        factors = [_of_atom(atom) for atom in mono]
+    sums = _in_quotients(size).terms
+    less = _once_less(sums) if factored else {}
+    for mono, coefficient in sorted(sums.items(), key=_positive_first):
+        if mono in less.values():
+            continue
+        one = less.get(mono, mono)
+        factors = [_of_atom(atom) for atom in one]
         if abs(coefficient) != 1 or not factors:
             factors.insert(0, const(abs(coefficient)))
+        if mono in less:
+            (other,) = (Counter(mono) - Counter(one)).elements()
+            factors.append(least(made("sub", _of_atom(other), const(1)), 0))
         terms.append((coefficient < 0, reduce(lambda x, y: made("mul", x, y), factors)))
     if not terms:
         return const(0)
@@ -44,6 +54,18 @@ def _of_sum(size: Any) -> Node:
         found = made("neg", found)
     for is_negative, term in terms[1:]:
         found = made("sub" if is_negative else "add", found, term)
+    return found
+
+
+def _once_less(sums: Mapping[Any, int]) -> dict[Any, Any]:
+    """The products x * y of a sum from which x is subtracted, and x."""
+    found: dict[Any, Any] = {}
+    for mono, coefficient in sums.items():
+        for other, factor in sums.items():
+            is_one_more = len(other) == len(mono) + 1 and not Counter(mono) - Counter(other)
+            if mono and coefficient < 0 and factor == -coefficient and is_one_more:
+                if other not in found and mono not in found.values():
+                    found[other] = mono
     return found
 
 

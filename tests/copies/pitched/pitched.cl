@@ -2,15 +2,15 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CL
-#define LEGO_PITCHED_CL 0x4195563a
+#define LEGO_PITCHED_CL 0x63748d15
 
 /// How many bytes the source of pitched has.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
-/// @pre (LD*M + N - LD)*4 <= LONG_MAX
+/// @pre (LD*(M - 1) + N)*4 <= LONG_MAX
 static inline long pitched_source_bytes(long M, long N, long LD) {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /// How many bytes the destination of pitched has.
@@ -38,7 +38,7 @@ static inline long pitched_blocks(long M, long N, long LD) {
 /// Copies each element of the source to its place in the destination: tiles of 64 x 64 through
 /// shared memory.
 /// Sizes are as those of the functions above. The two memories do not overlap.
-/// @param src LD * M + N - LD elements
+/// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 4 bytes
 /// @note Launch groups of 256 work items, any number of them: pitched_blocks(M, N, LD) is best.
@@ -84,6 +84,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void pitched(
   }
 }
 
-#elif LEGO_PITCHED_CL != 0x4195563a
+#elif LEGO_PITCHED_CL != 0x63748d15
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CL

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CUH
-#define LEGO_PITCHED_CUH 0x2ff1de61
+#define LEGO_PITCHED_CUH 0x700e7f1c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -24,10 +24,10 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
-/// @pre (LD*M + N - LD)*4 <= LLONG_MAX
+/// @pre (LD*(M - 1) + N)*4 <= LLONG_MAX
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long pitched_source_bytes(
     long long M, long long N, long long LD) noexcept {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /// How many bytes the destination of pitched has.
@@ -63,7 +63,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
 /// Copies each element of the source to its place in the destination: tiles of 64 x 64 through
 /// shared memory.
 /// Sizes are as those of the functions above. The two memories do not overlap.
-/// @param src LD * M + N - LD elements
+/// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 4 bytes
 /// @note Launch blocks of 256 threads, any number of them: pitched_blocks(M, N, LD) is best.
@@ -122,6 +122,6 @@ inline cudaError_t pitched_launch(
 #endif
 #endif
 
-#elif LEGO_PITCHED_CUH != 0x2ff1de61
+#elif LEGO_PITCHED_CUH != 0x700e7f1c
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CUH

@@ -20,10 +20,10 @@ contains
   !> @param M M >= 1
   !> @param N 1 <= N <= LD
   !> @param LD LD >= 1
-  !> @pre (LD*M + N - LD)*4 <= huge(0_int64)
+  !> @pre (LD*(M - 1) + N)*4 <= huge(0_int64)
   elemental integer(int64) function pitched_source_bytes(M, N, LD)
     integer(int64), intent(in) :: M, N, LD
-    pitched_source_bytes = (LD * M + N - LD) * 4
+    pitched_source_bytes = (LD * (M - 1) + N) * 4
   end function pitched_source_bytes
 
   !> How many bytes the destination of pitched has.
@@ -51,7 +51,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: blocks of 32 elements.
   !> Sizes are as those of pitched_source_bytes.
-  !> @param src LD * M + N - LD elements
+  !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
   subroutine pitched_words(M, N, LD, src, dst)
     integer(int64), intent(in) :: M, N, LD
@@ -120,28 +120,28 @@ contains
 
   !> Copies each element of the source to its place in the destination: blocks of 32 elements.
   !> Sizes are as those of pitched_source_bytes.
-  !> @param src LD * M + N - LD elements
+  !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
   subroutine pitched_int32(M, N, LD, src, dst)
     integer(int64), intent(in) :: M, N, LD
     integer(int32), intent(in), target, contiguous :: src(..)
     integer(int32), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
-    call c_f_pointer(c_loc(src), src_words, [LD * M + N - LD])
+    call c_f_pointer(c_loc(src), src_words, [LD * (M - 1) + N])
     call c_f_pointer(c_loc(dst), dst_words, [M * N])
     call pitched_words(M, N, LD, src_words, dst_words)
   end subroutine pitched_int32
 
   !> Copies each element of the source to its place in the destination: blocks of 32 elements.
   !> Sizes are as those of pitched_source_bytes.
-  !> @param src LD * M + N - LD elements
+  !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
   subroutine pitched_real32(M, N, LD, src, dst)
     integer(int64), intent(in) :: M, N, LD
     real(real32), intent(in), target, contiguous :: src(..)
     real(real32), intent(inout), target, contiguous :: dst(..)
     integer(int32), pointer, contiguous :: src_words(:), dst_words(:)
-    call c_f_pointer(c_loc(src), src_words, [LD * M + N - LD])
+    call c_f_pointer(c_loc(src), src_words, [LD * (M - 1) + N])
     call c_f_pointer(c_loc(dst), dst_words, [M * N])
     call pitched_words(M, N, LD, src_words, dst_words)
   end subroutine pitched_real32

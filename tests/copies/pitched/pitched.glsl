@@ -5,15 +5,15 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_PITCHED_GLSL
-#define LEGO_PITCHED_GLSL 0x1d09622b
+#define LEGO_PITCHED_GLSL 0x5babd914
 
 // How many bytes the source of pitched has.
 // M >= 1
 // 1 <= N <= LD
 // LD >= 1
-// Assumes (LD*M + N - LD)*4 <= 2^31 - 1
+// Assumes (LD*(M - 1) + N)*4 <= 2^31 - 1
 int pitchedSourceBytes(int M, int N, int LD) {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 // How many bytes the destination of pitched has.
@@ -44,7 +44,7 @@ shared uint pitched_tile[2111];
 // Copies each element of the source to its place in the destination: tiles of 64 x 32 through
 // shared memory.
 // Sizes are as those of the functions above. The two memories do not overlap.
-// pitched_src: LD * M + N - LD elements
+// pitched_src: LD * (M - 1) + N elements
 // pitched_dst: M * N elements
 // Dispatch any number of groups of 256: pitchedBlocks(M, N, LD) is best. main() calls it with the
 // sizes.
@@ -85,6 +85,6 @@ void pitched(int M, int N, int LD) {
   }
 }
 
-#elif LEGO_PITCHED_GLSL != 0x1d09622b
+#elif LEGO_PITCHED_GLSL != 0x5babd914
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x38aefbf0
+#define LEGO_PITCHED_H 0x5a3fa005
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -15,9 +15,9 @@
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
-/// @pre (LD*M + N - LD)*4 <= INT64_MAX
+/// @pre (LD*(M - 1) + N)*4 <= INT64_MAX
 static inline int64_t pitched_source_bytes(int64_t M, int64_t N, int64_t LD) {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /// How many bytes the destination of pitched has.
@@ -206,7 +206,7 @@ static inline void pitched_run64(uint32_t *to, const uint32_t *of) {
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// streamed where it is large; through a buffer where rows share places in a cache.
 /// Sizes are as those of the functions above. The two memories do not overlap.
-/// @param src LD * M + N - LD elements
+/// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 static inline void pitched(
     int64_t M, int64_t N, int64_t LD, const uint32_t *restrict src, uint32_t *restrict dst) {
@@ -305,6 +305,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x38aefbf0
+#elif LEGO_PITCHED_H != 0x5a3fa005
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x09e8bf34
+#define LEGO_PITCHED_HPP 0x457adfc7
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -22,10 +22,10 @@ namespace lego {
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
-/// @pre (LD*M + N - LD)*4 <= INT64_MAX
+/// @pre (LD*(M - 1) + N)*4 <= INT64_MAX
 [[nodiscard]] constexpr std::int64_t pitched_source_bytes(
     std::int64_t M, std::int64_t N, std::int64_t LD) noexcept {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /// How many bytes the destination of pitched has.
@@ -229,7 +229,7 @@ inline void run64(T*to, const T*of) {
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// streamed where it is large; through a buffer where rows share places in a cache.
 /// Sizes are as those of the functions above. The two memories do not overlap.
-/// @param src LD * M + N - LD elements
+/// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 template <class T>
 inline void pitched(
@@ -348,6 +348,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x09e8bf34
+#elif LEGO_PITCHED_HPP != 0x457adfc7
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

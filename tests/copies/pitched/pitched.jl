@@ -13,10 +13,10 @@ How many bytes the source of pitched has.
 - `M >= 1`
 - `1 <= N <= LD`
 - `LD >= 1`
-- Assumes `(LD*M + N - LD)*4 <= typemax(Int64)`
+- Assumes `(LD*(M - 1) + N)*4 <= typemax(Int64)`
 """
 @inline function pitched_source_bytes(M::Int64, N::Int64, LD::Int64)::Int64
-    return (LD * M + N - LD) * 4
+    return (LD * (M - 1) + N) * 4
 end
 
 function pitched_source_bytes(M::Integer, N::Integer, LD::Integer)
@@ -62,7 +62,7 @@ end
 
 Copies each element of the source to its place in the destination: single elements.
 
-- `src`: `LD * M + N - LD` elements, which `dst` does not share
+- `src`: `LD * (M - 1) + N` elements, which `dst` does not share
 - `dst`: `M * N` elements
 
 Throws
@@ -75,7 +75,7 @@ function pitched!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64, N::Int
     isbitstype(T) && sizeof(T) == 4 ||
         throw(ArgumentError("elements of 4 bytes"))
     Base.require_one_based_indexing(dst, src)
-    length(src) >= LD * M + N - LD ||
+    length(src) >= LD * (M - 1) + N ||
         throw(DimensionMismatch("src is too short"))
     length(dst) >= M * N ||
         throw(DimensionMismatch("dst is too short"))

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_METAL
-#define LEGO_PITCHED_METAL 0x7f3adf2c
+#define LEGO_PITCHED_METAL 0x2a103b45
 
 #include <metal_stdlib>
 
@@ -10,9 +10,9 @@
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
-/// @pre (LD*M + N - LD)*4 <= LONG_MAX
+/// @pre (LD*(M - 1) + N)*4 <= LONG_MAX
 static inline long pitchedSourceBytes(long M, long N, long LD) {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /// How many bytes the destination of pitched has.
@@ -40,7 +40,7 @@ static inline long pitchedBlocks(long M, long N, long LD) {
 /// Copies each element of the source to its place in the destination: tiles of 64 x 64 through
 /// shared memory.
 /// Sizes are as those of the functions above. The two memories do not overlap.
-/// @param src LD * M + N - LD elements
+/// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 16 bytes
 /// @note Launch threadgroups of 256 threads, any number of them: pitchedBlocks(M, N, LD) is best.
@@ -89,6 +89,6 @@ kernel void pitched(
   }
 }
 
-#elif LEGO_PITCHED_METAL != 0x7f3adf2c
+#elif LEGO_PITCHED_METAL != 0x2a103b45
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_METAL

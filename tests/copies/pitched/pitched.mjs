@@ -7,7 +7,7 @@
 /**
  * How many bytes the source of pitched has.
  *
- * Assumes (LD*M + N - LD)*4 <= Number.MAX_SAFE_INTEGER.
+ * Assumes (LD*(M - 1) + N)*4 <= Number.MAX_SAFE_INTEGER.
  *
  * @param {number} M M >= 1
  * @param {number} N 1 <= N <= LD
@@ -15,7 +15,7 @@
  * @returns {number}
  */
 export function pitchedSourceBytes(M, N, LD) {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /**
@@ -58,7 +58,7 @@ export function pitchedFits(M, N, LD) {
  * @param {number} M
  * @param {number} N
  * @param {number} LD
- * @param {ArrayBufferView} src LD * M + N - LD elements of 4 bytes
+ * @param {ArrayBufferView} src LD * (M - 1) + N elements of 4 bytes
  * @param {ArrayBufferView} dst M * N elements of 4 bytes
  * @returns {void}
  */
@@ -84,7 +84,7 @@ export function pitched(M, N, LD, src, dst) {
   if (dst.byteLength < pitchedDestinationBytes(M, N, LD)) {
     throw new RangeError("dst is too short");
   }
-  const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * M + N - LD);
+  const srcWords = new Uint32Array(src.buffer, src.byteOffset, LD * (M - 1) + N);
   const dstWords = new Uint32Array(dst.buffer, dst.byteOffset, M * N);
   if (srcWords.buffer === dstWords.buffer
       && srcWords.byteOffset < dstWords.byteOffset + dstWords.byteLength

@@ -12,7 +12,7 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 /// - `1 <= N <= LD`
 /// - `LD >= 1`
 ///
-/// Assumes `(LD*M + N - LD)*4 <= usize::MAX`.
+/// Assumes `(LD*(M - 1) + N)*4 <= usize::MAX`.
 /// Assumes `LD*M + N - LD <= i64::MAX`.
 #[allow(dead_code)]
 // The names are those of the definition.
@@ -20,7 +20,7 @@ compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32
 #[must_use]
 #[inline]
 pub const fn pitched_source_bytes(M: usize, N: usize, LD: usize) -> usize {
-    (LD * M + N - LD) * 4
+    (LD * (M - 1) + N) * 4
 }
 
 /// How many bytes the destination of pitched has.
@@ -346,7 +346,7 @@ mod pitched_simd {
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// through a buffer where rows share places in a cache.
 ///
-/// - `src`: at least `LD * M + N - LD` elements
+/// - `src`: at least `LD * (M - 1) + N` elements
 /// - `dst`: at least `M * N` elements
 ///
 /// # Panics
@@ -357,7 +357,7 @@ mod pitched_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T]) {
     assert_eq!(core::mem::size_of::<T>(), 4);
-    let src = &src[..LD * M + N - LD];
+    let src = &src[..LD * (M - 1) + N];
     let dst = &mut dst[..M * N];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if pitched_simd::x86_64::pitched(M, N, LD, src, dst) {

@@ -8,9 +8,9 @@
 /// M >= 1
 /// 1 <= N <= LD
 /// LD >= 1
-/// Assumes (LD*M + N - LD)*4 <= 2^31 - 1
+/// Assumes (LD*(M - 1) + N)*4 <= 2^31 - 1
 fn pitchedSourceBytes(M: i32, N: i32, LD: i32) -> i32 {
-  return (LD * M + N - LD) * 4;
+  return (LD * (M - 1) + N) * 4;
 }
 
 /// How many bytes the destination of pitched has.
@@ -46,7 +46,7 @@ var<workgroup> pitched_tile: array<u32, 2111>;
 /// Copies each element of the source to its place in the destination: tiles of 64 x 32 through
 /// shared memory.
 /// Sizes are as those of the functions above. The two memories do not overlap.
-/// pitched_src: LD * M + N - LD elements
+/// pitched_src: LD * (M - 1) + N elements
 /// pitched_dst: M * N elements
 /// Dispatch any number of groups of 256: pitchedBlocks(M, N, LD) is best. Sizes are a uniform
 /// buffer of i32.

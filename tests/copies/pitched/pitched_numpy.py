@@ -17,9 +17,9 @@ def pitched_source_bytes(M, N, LD):
         N: 1 <= N <= LD
         LD: LD >= 1
 
-    Assumes (LD*M + N - LD)*4 <= 2**63 - 1.
+    Assumes (LD*(M - 1) + N)*4 <= 2**63 - 1.
     """
-    return (LD * M + N - LD) * 4
+    return (LD * (M - 1) + N) * 4
 
 
 def pitched_destination_bytes(M, N, LD):
@@ -67,7 +67,7 @@ def pitched(M, N, LD, src, out=None):
         M: A size
         N: A size
         LD: A size
-        src: LD * M + N - LD elements of 4 bytes, contiguous
+        src: LD * (M - 1) + N elements of 4 bytes, contiguous
         out: M * N elements of src's type; by default they are made, of zeros
 
     Returns:
