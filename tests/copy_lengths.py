@@ -8,7 +8,7 @@ import re
 import sys
 
 from lego_emit import Row, catalogue, copy, symbols
-from lego_emit.errors import LegoError
+from lego_emit.errors import InternalError, LegoError
 
 MOST = 150
 C = r"^(?:static )?inline [^;]*?\{$.*?^\}$"
@@ -54,6 +54,8 @@ def lengths(name, language, threads=False):
                     *symbolic(name)[::way], language, element=size, name="moved", threads=threads
                 )
                 found.append(longest(str(unit), language))
+            except InternalError:  # from the check of its nest
+                raise
             except LegoError:
                 found.append(None)
     return found
