@@ -241,6 +241,7 @@ def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any
 def _imported(folder: Path, file: Path) -> dict[str, str]:
     """The project's own modules that are loaded: name -> file."""
     root, beside = os.path.realpath(folder), os.path.realpath(file.parent)
+    own = tuple(os.path.join(f, "") for f in (root, beside))
     found: dict[str, str] = {}
     folders: dict[str, str] = {}
     for name, module in list(sys.modules.items()):
@@ -248,8 +249,9 @@ def _imported(folder: Path, file: Path) -> dict[str, str]:
         if not origin or name in (MODULE_NAME, "__main__") or name.split(".")[0] == "lego_emit":
             continue
         path = _real(origin, folders)
-        installed = {"site-packages", "dist-packages"} & set(Path(path).parts)
-        if not installed and any(path.startswith(os.path.join(f, "")) for f in (root, beside)):
+        if not path.startswith(own):
+            continue
+        if {"site-packages", "dist-packages"}.isdisjoint(Path(path).parts):
             found[name] = _within(root, path)
     return found
 
