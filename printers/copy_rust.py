@@ -10,44 +10,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from lego_emit.emit.nests import BITWISE, NestForms, NestLines, rows, spelled
-from lego_emit.emit.nests import VALUES as C_VALUES
+from lego_emit.emit.nests import NestForms
 from lego_emit.emit.ops import BREAK
 from lego_emit.emit.printer import ATOM
 from lego_emit.ir.nests import (
     BUFFER,
     DESTINATION,
-    ENTRIES,
     PART,
     SOURCE,
-    VALUE,
-    Apply,
     Body,
     Buffer,
     Call,
     Each,
     Flag,
-    Kernel,
     Let,
     Loop,
     Move,
-    Ref,
     Vectors,
     When,
     Zero,
     helpers,
     kernels,
     names_read,
-    plus,
     walk,
 )
-from lego_emit.ir.nodes import Node, const, made, var
+from lego_emit.ir.nodes import Node, const, made
 from lego_emit.printers import rust_layout
+from lego_emit.printers.copy_rust_kernels import MOST_LINES, KernelsInRust
 from lego_emit.printers.rust import CAST, USIZE
 from lego_emit.printers.rust_layout import END, LIST, WIDTH
 from lego_emit.printers.rust_lints import allowed, in_backticks
@@ -63,16 +56,14 @@ RUST = NestForms(
     indent=4,
 )
 
-CHAIN = 60  # columns of calls that rustfmt leaves on a line
 LINTS = (
     "#[allow(unknown_lints, unexpected_cfgs)]"  # of a crate that has no feature that is asked for
 )
 MOST_BY_VALUE = 32  # integers in an array that clippy lets a function take
-MOST_LINES = 96  # of a body, beside the lines that check the slices
 
 
-class LinesInRust(NestLines):
-    """The nest of a routine, with kernels on arrays."""
+class LinesInRust(KernelsInRust):
+    """The nest of a routine."""
 
     forms = RUST
     index_type = USIZE
@@ -228,18 +219,6 @@ class LinesInRust(NestLines):
             return self.lines(s.body, indent)
         return self.when(When(s.condition, s.body, s.plain), indent)
 
-    def _place(self, ref: Ref, count: Node, stem: str) -> tuple[list[Let], str]:
-        """What names an offset that is no name itself, and the element or the slice of so many."""
-        offset, lets = ref.offset, list[Let]()
-        if offset.args and count != const(1):
-            lets = [Let(stem, offset)]
-            offset = var(stem)
-        if count == const(1):
-            return lets, f"{ref.array}[{self.text(offset)}]"
-        start = "" if offset == const(0) else self.text(offset)
-        end = self.text(count if offset == const(0) else _sum(offset, count))
-        return lets, f"{ref.array}[{start}..{end}]"
-
     def move(self, s: Move, indent: int) -> list[str]:
         """One element, or a run of them."""
         form = RUST.one if s.count == const(1) else RUST.run
@@ -292,131 +271,6 @@ class LinesInRust(NestLines):
         steps = [" " * (indent + 4 * k) for k in range(len(heads))]
         found = [f"{at}{head}" for at, head in zip(steps, heads, strict=True)]
         return [*found, *body, *(f"{at}}}" for at in reversed(steps))]
-
-    # -- kernels -----------------------------------------------------------------------------------
-
-    def apply(self, s: Apply, indent: int) -> list[str]:
-        """A call of the kernel's function."""
-        at = self.kernels.index(s.kernel)
-        own, other = self._strides(s.kernel)
-        given = [self._from(s.of, "&"), self._from(s.to, "&mut ")]
-        given += [self.text(s.of_strides[k]) for k in own]
-        given += [self.text(s.to_strides[k]) for k in other]
-        name = f"{self.p}block{at or ''}"
-        line = f"{' ' * indent}{name}({', '.join(given)});"
-        if len(", ".join(given)) <= rust_layout.LIST_WIDTH and len(line) <= WIDTH:
-            return [line]
-        pad = " " * indent
-        before = [Let("src_at", s.of.offset), Let("dst_at", s.to.offset)]
-        given[:2] = [f"&{s.of.array}[src_at..]", f"&mut {s.to.array}[dst_at..]"]
-        found, line = self.lines(before, indent), f"{pad}{name}({', '.join(given)});"
-        if len(line) > WIDTH or len(", ".join(given)) > rust_layout.LIST_WIDTH:
-            return [*found, f"{pad}{name}(", *(f"{pad}    {one}," for one in given), f"{pad});"]
-        return [*found, line]
-
-    def _from(self, ref: Ref, borrow: str) -> str:
-        if ref.offset == const(0):
-            return ref.array if ref.array != BUFFER else f"{borrow}{BUFFER}"
-        return f"{borrow}{ref.array}[{self.text(ref.offset)}..]"
-
-    def _strides(self, kernel: Kernel) -> list[list[int]]:
-        return [
-            [k for k in range(len(kernel.block)) if any(index[k] for index, _ in places)]
-            for places in (kernel.loads, kernel.stores)
-        ]
-
-    def _changed(self, of: str) -> str:
-        """What is made of an element of the source."""
-        return of if self.routine.value is None else f"{self.p}value({of})"
-
-    def _value(self) -> list[str]:
-        """The function of what is made of an element."""
-        value, T = self.routine.value, self.type
-        if value is None:
-            return []
-        if value.op == ENTRIES:
-            name = f"{self.routine.name.rstrip('_')}_values".upper()
-            return [
-                "",
-                "/// What is made of each byte.",
-                "#[rustfmt::skip]",
-                f"const {name}: [u8; 256] = [",
-                *rows(value.value, 4),
-                "];",
-                "",
-                "/// What is made of an element.",
-                f"const fn {self.p}value({VALUE}: u8) -> u8 {{",
-                f"    {name}[{VALUE} as usize]",
-                "}",
-            ]
-        text = f"    {spelled(value, VALUES, partial(_literal, T))}"
-        return [
-            "",
-            "/// What is made of an element.",
-            *(["#[rustfmt::skip]"] if len(text) > CHAIN else []),
-            f"const fn {self.p}value({VALUE}: {T}) -> {T} {{",
-            text,
-            "}",
-        ]
-
-    def helpers(self) -> list[str]:
-        """The functions of kernels, and of what is made of an element."""
-        found: list[str] = []
-        for at, kernel in enumerate(self.kernels):
-            found += ["", *self._kernel(at, kernel)]
-        if not found:
-            return self._value()
-        return [
-            *self._value(),
-            "",
-            "#[inline]",
-            f"fn {self.p}load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {{",
-            "    let mut lanes = [at[0]; K];",
-            "    lanes.copy_from_slice(&at[..K]);",
-            "    lanes",
-            "}",
-            *found,
-        ]
-
-    def _kernel(self, at: int, kernel: Kernel) -> list[str]:
-        own, other = self._strides(kernel)
-        strides = [*(f"a{k}" for k in own), *(f"b{k}" for k in other)]
-        T = self.type
-        parameters = [f"src: &[{T}]", f"dst: &mut [{T}]", *(f"{n}: usize" for n in strides)]
-        name = f"{self.p}block{at or ''}"
-        found = [*allowed("", strides, len(parameters), False), "#[inline]"]
-        start = len(found)
-        found += rust_layout.head(f"fn {name}{self.generic}", parameters, "").split("\n")
-        for k, place in enumerate(kernel.loads):
-            offset = self._offset(place, "a", own)
-            text = f"{self.p}load({self._from(Ref(SOURCE, offset), '&')})"
-            text += "" if self.routine.value is None else f".map({self.p}value)"
-            found.append(f"    let x{k}: [{T}; {kernel.lanes}] = {text};")
-        loaded = [
-            [f"x{k}[{lane}]" for lane in range(kernel.lanes)] for k in range(len(kernel.loads))
-        ]
-        for place, lanes in zip(kernel.stores, kernel.run(loaded), strict=True):
-            array = rust_layout.parse(f"[{LIST}{BREAK.join(map(str, lanes))}{END}]")
-            found.append(f"    {rust_layout.binding('let lanes =', array, 4)}")
-            offset = self._offset(place, "b", other)
-            _, to = self._place(Ref(DESTINATION, offset), const(kernel.lanes), "")
-            if offset.args:
-                found += self.lines((Let("at", offset),), 4)
-                to = f"{DESTINATION}[at..at + {kernel.lanes}]"
-            found.append(f"    {to}.copy_from_slice(&lanes);")
-        if sum(text.count("\n") + 1 for text in found[start:]) > MOST_LINES:
-            found.insert(0, "#[allow(clippy::too_many_lines)]")
-        return [*found, "}"]
-
-    def _offset(self, place: Any, stem: str, strides: list[int]) -> Node:
-        index, beyond = place
-        found = const(0)
-        for k in strides:
-            if index[k]:
-                term = var(f"{stem}{k}")
-                term = term if index[k] == 1 else made("mul", index[k], term)
-                found = term if found == const(0) else made("add", found, term)
-        return const(beyond) if found == const(0) else plus(found, beyond)
 
     # -- the routine -------------------------------------------------------------------------------
 
@@ -581,20 +435,6 @@ def _wrapped(text: str, indent: int) -> list[str]:
     return wrap(text, WIDTH, initial_indent=pad, subsequent_indent=f"{pad}    ")
 
 
-# How an operation on an element is spelled.
-VALUES = {
-    **C_VALUES,
-    **{op: f"{{0}}.wrapping_{op}({{1}})" for op in ("add", "sub", "mul")},
-    "not": "!{0}",
-}
-
-
-def _literal(T: str, value: int, op: str, at: int) -> str:
-    """A number, with its type where a method may be called of it."""
-    text = f"0x{value:_x}" if op in BITWISE and value > 9 else f"{value:_}"
-    return f"{text}_{T}" if op in ("add", "sub", "mul") and at == 0 else text
-
-
 def _wrapping(node: Node) -> Node:
     """A sum from which something is subtracted, of operations that wrap."""
     if node.op not in ("add", "sub"):
@@ -626,7 +466,3 @@ def _rounded_up(node: Node) -> tuple[Node, Node] | None:
         return (of.args[0], y) if of.op == "add" and of.args[1] == y else None
     is_one = y.op == "const" and of.op == "add" and of.args[1] == const(y.value - 1)
     return (of.args[0], y) if is_one else None
-
-
-def _sum(x: Node, y: Node) -> Node:
-    return plus(x, y.value) if y.op == "const" else made("add", x, y)

@@ -505,7 +505,9 @@ class CopiesInRust(CopyTexts):
     own = ("own", "boxes")
     lines_of = LinesInRust
     index_type = USIZE
-    abilities = Abilities(streams=False, pairs=False, fetches=False, calls=True, signed=False)
+    abilities = Abilities(
+        streams=False, pairs=False, fetches=False, calls=True, signed=False, long=(2,)
+    )
     asked = ABILITIES
     has_slices = has_parts = True
 

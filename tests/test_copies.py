@@ -340,6 +340,23 @@ def test_kernels_are_right_and_short():
             assert interleaved(fields, lanes, False).is_right()
 
 
+def test_perfect_shuffles_are_seen():
+    for bits in range(1, 5):
+        rows, columns = ([(k, bit) for bit in range(bits)] for k in (0, 1))
+        kernel = of_bits(rows, columns, 2)
+        order, stores = kernel.shuffled
+        lanes = 1 << bits
+        array = [(k, lane) for k in order for lane in range(lanes)]
+        for _ in range(bits):
+            halves = array[: len(array) // 2], array[len(array) // 2 :]
+            array = [one for pair in zip(*halves, strict=True) for one in pair]
+        stored = kernel.run([[(k, lane) for lane in range(lanes)] for k in range(lanes)])
+        assert array == [one for k in stores for one in stored[k]]
+    morton = of_bits([(0, 0), (1, 0), (2, 0), (3, 0)], [(0, 0), (4, 0), (1, 0), (5, 0)], 6)
+    assert morton.shuffled is None
+    assert interleaved(3, 16, True).shuffled is None
+
+
 # -- planted faults ----------------------------------------------------------------------------------
 
 

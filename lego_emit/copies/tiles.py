@@ -301,12 +301,19 @@ class Tiles:
         if VECTOR % self.bytes or self.bytes >= VECTOR:
             return None
         lanes = VECTOR // self.bytes
-        sides = [lanes_of(self.digits, [getattr(d, s) for d in self.digits], lanes) for s in "ab"]
-        if sides[0] is not None and sides[1] is not None:
-            found = of_bits(sides[0], sides[1], len(self.digits))
-            if found is not None and fits(found, self.digits):
+        if self.bytes in self.abilities.long:
+            found = self._of_bits(2 * lanes)
+            if found is not None and found.shuffled and len(found.loads) == found.lanes:
                 return found
-        return self._fields(lanes)
+        return self._of_bits(lanes) or self._fields(lanes)
+
+    def _of_bits(self, lanes: int) -> Kernel | None:
+        """The kernel of zips of registers of so many lanes."""
+        sides = [lanes_of(self.digits, [getattr(d, s) for d in self.digits], lanes) for s in "ab"]
+        if sides[0] is None or sides[1] is None:
+            return None
+        found = of_bits(sides[0], sides[1], len(self.digits))
+        return found if found is not None and fits(found, self.digits) else None
 
     def _fields(self, lanes: int) -> Kernel | None:
         """The kernel of a few fields side by side on one side, and apart on the other."""

@@ -64,7 +64,8 @@ class Abilities(NamedTuple):
     hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
     kernel from a buffer that another one fills; calls: functions that move boxes of one kind; signed: integers below 0,
     as strides that fall are; squares: two registers of two blocks that are loaded and stored whole; block: what
-    statements move at once in a language without kernels."""
+    statements move at once in a language without kernels; long: bytes of elements of which kernels take twice the lanes
+    of a register where these are a transposition."""
 
     kernels: bool = True
     streams: bool = True
@@ -80,6 +81,7 @@ class Abilities(NamedTuple):
     signed: bool = True
     squares: bool = True
     block: Statements | None = None
+    long: tuple[int, ...] = ()
 
 
 class Exchange(NamedTuple):
@@ -137,6 +139,21 @@ class Kernel:
             both = registers[step.x] + registers[step.y]
             registers[step.out] = [both[lane] for lane in step.lanes]
         return [registers[k] for k in self.kept]
+
+    @property
+    def shuffled(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """The order of the loaded registers, one after another in an array, from which perfect shuffles, one for each bit
+        of their number, make the stored ones, and the order of those; None where no such order does."""
+        count, first = len(self.loads), max(1, self.lanes // len(self.loads))
+        stored: Any = self.run([[(k, lane) for lane in range(self.lanes)] for k in range(count)])
+        order = tuple(register for register, _ in stored[0][:count])
+        wanted = [
+            [(order[t % count], start + t // count) for t in range(self.lanes)]
+            for start in range(0, self.lanes, first)
+        ]
+        if count & (count - 1) or not 1 < count <= self.lanes or sorted(stored) != sorted(wanted):
+            return None
+        return order, tuple(sorted(range(count), key=lambda k: stored[k][0][1]))
 
     def is_right(self) -> bool:
         """Whether every element of the block gets to where the destination has it."""

@@ -67,40 +67,42 @@ fn channels_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
     lanes
 }
 
+/// Elements of two arrays by turns.
+#[inline]
+fn channels_zip<T: Copy, const K: usize>(x: [T; K], y: [T; K]) -> [[T; 2]; K] {
+    let mut both = [[x[0]; 2]; K];
+    for (to, (x, y)) in both.iter_mut().zip(x.into_iter().zip(y)) {
+        *to = [x, y];
+    }
+    both
+}
+
 #[inline]
 fn channels_block<T: Copy>(src: &[T], dst: &mut [T], a3: usize, b2: usize) {
     let x0: [T; 4] = channels_load(src);
-    let x1: [T; 4] = channels_load(&src[2 * a3..]);
-    let x2: [T; 4] = channels_load(&src[a3..]);
+    let x1: [T; 4] = channels_load(&src[a3..]);
+    let x2: [T; 4] = channels_load(&src[2 * a3..]);
     let x3: [T; 4] = channels_load(&src[3 * a3..]);
-    let lanes = [x0[0], x2[0], x1[0], x3[0]];
-    dst[..4].copy_from_slice(&lanes);
-    let lanes = [x0[1], x2[1], x1[1], x3[1]];
-    dst[b2..b2 + 4].copy_from_slice(&lanes);
-    let lanes = [x0[2], x2[2], x1[2], x3[2]];
-    let at = 2 * b2;
-    dst[at..at + 4].copy_from_slice(&lanes);
-    let lanes = [x0[3], x2[3], x1[3], x3[3]];
-    let at = 3 * b2;
-    dst[at..at + 4].copy_from_slice(&lanes);
+    let x4 = channels_zip(x0, x1);
+    let x5 = channels_zip(x2, x3);
+    let x6 = channels_zip(x4, x5);
+    for (k, [[v0, v1], [v2, v3]]) in x6.into_iter().enumerate() {
+        dst[k * b2..][..4].copy_from_slice(&[v0, v1, v2, v3]);
+    }
 }
 
 #[inline]
 fn channels_block1<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
     let x0: [T; 4] = channels_load(src);
-    let x1: [T; 4] = channels_load(&src[2 * a2..]);
-    let x2: [T; 4] = channels_load(&src[a2..]);
+    let x1: [T; 4] = channels_load(&src[a2..]);
+    let x2: [T; 4] = channels_load(&src[2 * a2..]);
     let x3: [T; 4] = channels_load(&src[3 * a2..]);
-    let lanes = [x0[0], x2[0], x1[0], x3[0]];
-    dst[..4].copy_from_slice(&lanes);
-    let lanes = [x0[1], x2[1], x1[1], x3[1]];
-    dst[b1..b1 + 4].copy_from_slice(&lanes);
-    let lanes = [x0[2], x2[2], x1[2], x3[2]];
-    let at = 2 * b1;
-    dst[at..at + 4].copy_from_slice(&lanes);
-    let lanes = [x0[3], x2[3], x1[3], x3[3]];
-    let at = 3 * b1;
-    dst[at..at + 4].copy_from_slice(&lanes);
+    let x4 = channels_zip(x0, x1);
+    let x5 = channels_zip(x2, x3);
+    let x6 = channels_zip(x4, x5);
+    for (k, [[v0, v1], [v2, v3]]) in x6.into_iter().enumerate() {
+        dst[k * b1..][..4].copy_from_slice(&[v0, v1, v2, v3]);
+    }
 }
 
 /// Registers of the machine, where a crate turns on a feature `simd` of its own.

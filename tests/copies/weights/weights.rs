@@ -25,119 +25,30 @@ fn weights_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
     lanes
 }
 
-#[allow(clippy::too_many_lines)]
+/// Elements of an array's two halves by turns.
+#[inline]
+fn weights_shuffle<T: Copy, const N: usize>(of: &[T; N], to: &mut [T; N]) {
+    let (x, y) = of.split_at(N / 2);
+    for (to, (x, y)) in to.chunks_exact_mut(2).zip(x.iter().zip(y)) {
+        to[0] = *x;
+        to[1] = *y;
+    }
+}
+
 #[inline]
 fn weights_block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
-    let x0: [T; 16] = weights_load(src);
-    let x1: [T; 16] = weights_load(&src[8 * a1..]);
-    let x2: [T; 16] = weights_load(&src[4 * a1..]);
-    let x3: [T; 16] = weights_load(&src[12 * a1..]);
-    let x4: [T; 16] = weights_load(&src[2 * a1..]);
-    let x5: [T; 16] = weights_load(&src[10 * a1..]);
-    let x6: [T; 16] = weights_load(&src[6 * a1..]);
-    let x7: [T; 16] = weights_load(&src[14 * a1..]);
-    let x8: [T; 16] = weights_load(&src[a1..]);
-    let x9: [T; 16] = weights_load(&src[9 * a1..]);
-    let x10: [T; 16] = weights_load(&src[5 * a1..]);
-    let x11: [T; 16] = weights_load(&src[13 * a1..]);
-    let x12: [T; 16] = weights_load(&src[3 * a1..]);
-    let x13: [T; 16] = weights_load(&src[11 * a1..]);
-    let x14: [T; 16] = weights_load(&src[7 * a1..]);
-    let x15: [T; 16] = weights_load(&src[15 * a1..]);
-    let lanes = [
-        x0[0], x8[0], x4[0], x12[0], x2[0], x10[0], x6[0], x14[0], x1[0], x9[0], x5[0], x13[0],
-        x3[0], x11[0], x7[0], x15[0],
-    ];
-    dst[..16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[1], x8[1], x4[1], x12[1], x2[1], x10[1], x6[1], x14[1], x1[1], x9[1], x5[1], x13[1],
-        x3[1], x11[1], x7[1], x15[1],
-    ];
-    dst[b0..b0 + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[2], x8[2], x4[2], x12[2], x2[2], x10[2], x6[2], x14[2], x1[2], x9[2], x5[2], x13[2],
-        x3[2], x11[2], x7[2], x15[2],
-    ];
-    let at = 2 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[3], x8[3], x4[3], x12[3], x2[3], x10[3], x6[3], x14[3], x1[3], x9[3], x5[3], x13[3],
-        x3[3], x11[3], x7[3], x15[3],
-    ];
-    let at = 3 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[4], x8[4], x4[4], x12[4], x2[4], x10[4], x6[4], x14[4], x1[4], x9[4], x5[4], x13[4],
-        x3[4], x11[4], x7[4], x15[4],
-    ];
-    let at = 4 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[5], x8[5], x4[5], x12[5], x2[5], x10[5], x6[5], x14[5], x1[5], x9[5], x5[5], x13[5],
-        x3[5], x11[5], x7[5], x15[5],
-    ];
-    let at = 5 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[6], x8[6], x4[6], x12[6], x2[6], x10[6], x6[6], x14[6], x1[6], x9[6], x5[6], x13[6],
-        x3[6], x11[6], x7[6], x15[6],
-    ];
-    let at = 6 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[7], x8[7], x4[7], x12[7], x2[7], x10[7], x6[7], x14[7], x1[7], x9[7], x5[7], x13[7],
-        x3[7], x11[7], x7[7], x15[7],
-    ];
-    let at = 7 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[8], x8[8], x4[8], x12[8], x2[8], x10[8], x6[8], x14[8], x1[8], x9[8], x5[8], x13[8],
-        x3[8], x11[8], x7[8], x15[8],
-    ];
-    let at = 8 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[9], x8[9], x4[9], x12[9], x2[9], x10[9], x6[9], x14[9], x1[9], x9[9], x5[9], x13[9],
-        x3[9], x11[9], x7[9], x15[9],
-    ];
-    let at = 9 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[10], x8[10], x4[10], x12[10], x2[10], x10[10], x6[10], x14[10], x1[10], x9[10], x5[10],
-        x13[10], x3[10], x11[10], x7[10], x15[10],
-    ];
-    let at = 10 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[11], x8[11], x4[11], x12[11], x2[11], x10[11], x6[11], x14[11], x1[11], x9[11], x5[11],
-        x13[11], x3[11], x11[11], x7[11], x15[11],
-    ];
-    let at = 11 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[12], x8[12], x4[12], x12[12], x2[12], x10[12], x6[12], x14[12], x1[12], x9[12], x5[12],
-        x13[12], x3[12], x11[12], x7[12], x15[12],
-    ];
-    let at = 12 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[13], x8[13], x4[13], x12[13], x2[13], x10[13], x6[13], x14[13], x1[13], x9[13], x5[13],
-        x13[13], x3[13], x11[13], x7[13], x15[13],
-    ];
-    let at = 13 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[14], x8[14], x4[14], x12[14], x2[14], x10[14], x6[14], x14[14], x1[14], x9[14], x5[14],
-        x13[14], x3[14], x11[14], x7[14], x15[14],
-    ];
-    let at = 14 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[15], x8[15], x4[15], x12[15], x2[15], x10[15], x6[15], x14[15], x1[15], x9[15], x5[15],
-        x13[15], x3[15], x11[15], x7[15], x15[15],
-    ];
-    let at = 15 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
+    let mut x = [src[0]; 256];
+    let mut y = x;
+    for (k, row) in x.chunks_exact_mut(16).enumerate() {
+        row.copy_from_slice(&src[k * a1..][..16]);
+    }
+    weights_shuffle(&x, &mut y);
+    weights_shuffle(&y, &mut x);
+    weights_shuffle(&x, &mut y);
+    weights_shuffle(&y, &mut x);
+    for (k, row) in x.chunks_exact(16).enumerate() {
+        dst[k * b0..][..16].copy_from_slice(row);
+    }
 }
 
 #[inline]
