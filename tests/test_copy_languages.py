@@ -41,6 +41,8 @@ COPIES = {
     "bottom_up": (Strided((M, N), (-N, 1), offset=N * (M - 1)), Col(M, N), {}),
     "mirrored": (Strided((M, N), (N, -1), offset=N - 1), catalogue["tenstorrent.TILE"](M, N), {"element": 2}),
     "reversed": (Row(8, 16), Strided((8, 16), (-16, -1), offset=127), {"element": 1}),
+    "blocks": (Row(201, 299), Col(201, 299), {}),
+    "fields": (Row(33, 3, 50), RegP((33, 3, 50), [2, 1, 0]), {"element": 1}),
     "gaps": (Strided((M, N), (N + 8, 1)), catalogue["cublaslt.COL32_2R_4R4"](M, N), {"element": 1}),
 }  # fmt: skip
 
@@ -56,6 +58,16 @@ def made(name, target):
 def test_routines_are_verified(name, target):
     found = verified(made(name, target))
     assert found, str(found)
+
+
+@pytest.mark.parametrize("target, told", [("fortran", 32), ("javascript", 16), ("julia", 0)])
+def test_blocks_are_moved_by_statements_where_tiles_are_worth_it(target, told):
+    text = made("blocks", target).source
+    assert text.count("(into" if target == "fortran" else "[into") == told
+    assert (f"blocks of {told} elements" in text) == bool(told)
+    assert "min(" in text  # the last tile is moved back
+    few = copy(Row(8, 8), Col(8, 8), target)
+    assert "into" not in few.source and "single elements" in few.source
 
 
 @pytest.mark.slow

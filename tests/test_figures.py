@@ -223,3 +223,20 @@ def test_the_page_of_copies():
         f"Of {len(languages) - 1} figures for one thread, GCC's C reaches {count['gcc, v3']} with AVX2, Clang's "
         f"{count['clang, v3']}, and Rust {count['rustc simd, v3']} with the feature and {count['rustc, v3']} without it"
     ) in page
+
+
+def test_the_page_of_copies_without_registers():
+    page, rows = said("copies.md"), table_rows(RESULTS / "copy_plain.md")
+    rows = [r for r in rows if r["what"].startswith("transposition") and r["bytes"] == "4"]
+
+    def times(*heads):
+        return spread(float(r[head].split()[0]) for r in rows for head in heads)
+
+    ways = ("gfortran -O2", "gfortran -O3 v3", "Julia", "Node")
+    loops = [times(f"{way}: loop") for way in ways]
+    assert (
+        "a loop over both index functions takes {} times as long in Fortran at -O2, {} at -O3 with AVX2, {} in Julia and {} in "
+        "JavaScript for transpositions of 4 bytes".format(*loops)
+    ) in page
+    own = times(*(f"{way}: transpose" for way in ways[:2])), times("Julia: permutedims!")
+    assert "`transpose()` takes {} times as long, and `permutedims!` {}.".format(*own) in page

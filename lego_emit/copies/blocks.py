@@ -108,15 +108,15 @@ def _beyond(at: Node, stride: Node, steps: int, more: int) -> Node:
 def blocks_of(nest: BoxNest) -> Blocks | None:
     """The blocks of a box; None where it has few elements, or few neighbors in a memory."""
     digits, block = nest.digits, nest.abilities.block
-    ends = [next((k for k, d in enumerate(digits) if getattr(d, s) == 1), None) for s in "ab"]
-    if block is None or None in ends or ends[0] == ends[1]:
+    ends = [k for side in "ab" for k, d in enumerate(digits) if getattr(d, side) == 1]
+    if block is None or len(ends) != 2 or ends[0] == ends[1]:
         return None
+    p, q = ends
     if not block.always and not all(nest.chains):
         return None
     cell = [block.of, block.to] if nest.bytes <= block.most else [1, 1]
     line = max(1, LINE // nest.bytes)
-    strides = [digits[k].b if at == 0 else digits[k].a for at, k in enumerate(ends)]
-    in_lines = all(isinstance(s, int) and s % line == 0 for s in strides)
+    in_lines = all(isinstance(s, int) and s % line == 0 for s in (digits[p].b, digits[q].a))
     inside = int(cell == [1, 1] and (not in_lines or nest._has_few_sets))
     tile = [max(MANY * cell[0], line), max(MANY * cell[1], line * (1 + inside))]
     for at, k in enumerate(ends):
@@ -130,4 +130,4 @@ def blocks_of(nest: BoxNest) -> Blocks | None:
         all(isinstance(n, int) for n in sizes) and prod(sizes) * nest.bytes < FEWEST
     ):
         return None
-    return Blocks(nest, tuple(ends), tuple(cell), tuple(tile), inside)
+    return Blocks(nest, (p, q), (cell[0], cell[1]), (tile[0], tile[1]), inside)
