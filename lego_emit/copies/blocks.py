@@ -53,9 +53,10 @@ class Blocks:
         """Whether a block has several elements."""
         return max(self.cell) > 1
 
-    def statements(self, plain: tuple[Statement, ...]) -> tuple[Statement, ...]:
-        """The loops over tiles and blocks. plain: what is done where extents are less than a tile's."""
+    def statements(self) -> tuple[Statement, ...]:
+        """The loops over tiles and blocks, or over single elements where extents are less than a tile's."""
         nest = self.nest
+        nest.kinds.append(self.kind)
         names: list[str | None] = [*nest.inner]
         around: list[Loop] = []
         within: list[Loop] = []
@@ -75,7 +76,7 @@ class Blocks:
         inner = within if self.inside else within[::-1]
         body = _nested([*apart, *order, *inner], self._moved(names))
         condition = _all(nest._at_least(needed) or [])
-        return body if condition is None else (When(condition, body, plain),)
+        return body if condition is None else (When(condition, body, nest.direct(nest.plain)),)
 
     def _moved(self, names: Sequence[str | None]) -> tuple[Statement, ...]:
         """What is done for a block: a statement for each element."""

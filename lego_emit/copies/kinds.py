@@ -216,6 +216,11 @@ def moved(nest: BoxNest, call: Call | None = None) -> tuple[Statement, ...]:
     """What moves a box, or writes its zeros. call: of a function that does so, but not past the caches."""
     if nest.abilities.strided:
         return (nest.strided(),)
+    if nest.abilities.block is not None and not nest.box.is_padding:
+        from .blocks import blocks_of
+
+        if (blocks := blocks_of(nest)) is not None:
+            return blocks.statements()
     body = nest.zeros() if nest.box.is_padding else nest.statements(call)
     return apart(body, "bulk") if call is not None and length(body) > FEW else body
 

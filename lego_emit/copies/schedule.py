@@ -566,12 +566,6 @@ class BoxNest(Tiles):
         if not isinstance(n, int):
             self.kinds.append("runs")
             return body
-        if n == 1 and self.abilities.block is not None:
-            from .blocks import blocks_of
-
-            if (blocks := blocks_of(self)) is not None:
-                self.kinds.append(blocks.kind)
-                return blocks.statements(body)
         self.kinds.append(f"runs of {n * self.bytes} bytes" if n > 1 else "single elements")
         if (
             self.total is None
