@@ -19,13 +19,16 @@ from lego_emit.ir.nests import (
     PART,
     VALUE,
     Abilities,
+    Body,
     Each,
+    Helper,
     Let,
     Loop,
     Move,
     Ref,
     Statements,
     Zero,
+    helpers,
     plus,
     walk,
 )
@@ -44,6 +47,7 @@ FORTRAN = NestForms(
     run="{to} = {of}",
     zero="{to} = 0_{T}",
     zeros="{to} = 0_{T}",
+    box="call {name}({given})",
 )
 # The kind of the integers that an element's bits are moved as, and the other types of its size.
 TYPES = {
@@ -189,35 +193,60 @@ class LinesInFortran(NestLines):
     def procedures(self) -> list[str]:
         """The routine on integers, and those that hand it arrays of each type."""
         r, sizes = self.routine, [*self.names.values()]
-        shape = "2, 0:*" if self.words == 2 else f"{self.words}, 0:*" if self.words > 1 else "0:*"
-        body = self.lines(r.body, 4)
         name = f"{r.name}_part" if r.parts else self.core
         said = f"The parts of {r.name} from {FIRST} up to {LAST}, without {LAST}."
-        found = self._head(name, sizes, said if r.parts else r.summary, bool(r.parts))
-        arrays = [
-            f"    integer({self.kind}), intent({intent}) :: {array}({shape})"
-            for array, intent in (("src", "in"), ("dst", "inout"))
-        ]
-        found += arrays
-        local = dict.fromkeys(s.name for s in walk(r.body) if isinstance(s, Let | Loop))
-        local |= dict.fromkeys(
-            f"{s.name}_at" for s in walk(r.body) if isinstance(s, Loop) and s.last
-        )
-        for s in walk(r.body):
-            if isinstance(s, Each):
-                local |= dict.fromkeys((*s.names, "src_at", "dst_at"))
-        if local:
-            text = f"{self.printer.declared(self.integer)} :: {f',{BREAK}'.join(local)}"
-            found.append(f"    {self.printer.line(text, 4)}")
-        read = "\n".join(body)
-        for size in sizes:
-            if not re.search(rf"\b{size}\b", read):
-                found.append(f"    associate (unused => {size}); end associate")
-        found += [*body, f"  end subroutine {name}"]
+        found = [line for helper in helpers(r.body) for line in self._box(helper)]
+        found += self._head(name, sizes, said if r.parts else r.summary, bool(r.parts))
+        arrays = [self._declared("src"), self._declared("dst")]
+        found += [*arrays, *self._body(r.body, sizes), f"  end subroutine {name}"]
         found += self._shared(sizes, arrays) if r.parts else []
         for T, name in zip(self.types, self.specifics, strict=True):
             found += self._handed(T, name, sizes)
         return found
+
+    def _declared(self, array: str) -> str:
+        """The declaration of an array of words."""
+        shape = f"{self.words}, 0:*" if self.words > 1 else "0:*"
+        intent = "in" if array == "src" else "inout"
+        return f"    integer({self.kind}), intent({intent}) :: {array}({shape})"
+
+    def _body(self, statements: Body, integers: list[str]) -> list[str]:
+        """The lines of statements behind the declarations of what they name. integers: that a procedure is given."""
+        body = self.lines(statements, 4)
+        local = dict.fromkeys(
+            s.name for s in walk(statements, called=False) if isinstance(s, Let | Loop)
+        )
+        local |= dict.fromkeys(
+            f"{s.name}_at" for s in walk(statements, called=False) if isinstance(s, Loop) and s.last
+        )
+        for s in walk(statements, called=False):
+            if isinstance(s, Each):
+                local |= dict.fromkeys((*s.names, "src_at", "dst_at"))
+        found: list[str] = []
+        if local:
+            text = f"{self.printer.declared(self.integer)} :: {f',{BREAK}'.join(local)}"
+            found.append(f"    {self.printer.line(text, 4)}")
+        read = "\n".join(body)
+        for name in integers:
+            if not re.search(rf"\b{name}\b", read):
+                found.append(f"    associate (unused => {name}); end associate")
+        return [*found, *body]
+
+    def _box(self, helper: Helper) -> list[str]:
+        """A procedure that moves boxes of one kind."""
+        p, names = self.printer, self.box_names(helper)
+        name, arrays = self.box_name(helper), ["src", "dst"][not helper.reads :]
+        parameters = f",{BREAK}".join([*names, *arrays])
+        integers = f"{p.declared(self.integer)}, intent(in) :: {f',{BREAK}'.join(names)}"
+        return [
+            "",
+            *p.wrapped(self.box_told(helper), "  !> "),
+            f"  {p.line(f'subroutine {name}({parameters})', 2)}",
+            *([f"    {p.line(integers, 4)}"] if names else []),
+            *map(self._declared, arrays),
+            *self._body(helper.body, names),
+            f"  end subroutine {name}",
+        ]
 
     def _shared(self, sizes: list[str], arrays: list[str]) -> list[str]:
         """The routine that shares its parts out to OpenMP's threads."""
@@ -310,7 +339,9 @@ class CopiesInFortran(CopyTexts):
 
     own = ("src_words", "dst_words", "c_loc", "c_f_pointer")
     lines_of = LinesInFortran
-    abilities = Abilities(kernels=False, streams=False, block=Statements(8, 4, always=False))
+    abilities = Abilities(
+        kernels=False, streams=False, calls=True, block=Statements(8, 4, always=False)
+    )
 
     @property
     def kinds(self) -> list[str]:

@@ -5,6 +5,7 @@ Reference: https://tc39.es/ecma262/#sec-typedarray-objects.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from textwrap import wrap
 from typing import Any
@@ -27,11 +28,13 @@ from lego_emit.ir.nests import (
     VALUE,
     Abilities,
     Each,
+    Helper,
     Let,
     Move,
     Ref,
     Statements,
     Zero,
+    helpers,
     plus,
 )
 from lego_emit.ir.nodes import Node, const, made
@@ -188,6 +191,27 @@ class LinesInJavaScript(NestLines):
             body = [self.line(head, at), *body, self.line("}", at)]
         return body
 
+    # -- boxes of one kind -------------------------------------------------------------------------
+
+    def given(self, helper: Helper, integers: Sequence[str]) -> list[str]:
+        """The views come last."""
+        return [*integers, *["srcWords", "dstWords"][not helper.reads :]]
+
+    def box_name(self, helper: Helper) -> str:
+        """As names of functions are written."""
+        return self.printer.naming.after(self.routine.name, helper.stem)
+
+    def box_lines(self) -> list[str]:
+        """The functions that move boxes of one kind."""
+        p, found = self.printer, list[str]()
+        for helper in helpers(self.routine.body):
+            told = wrap(self.box_told(helper), p.line_width - 3, break_long_words=False)
+            parameters = self.given(helper, self.box_names(helper))
+            head = p.head_of(self.box_name(helper), parameters, " {").removeprefix("export ")
+            found += ["", *(f"// {line}" for line in told), *head.split("\n")]
+            found += [*self.lines(helper.body, 2), "}"]
+        return found
+
     # -- the function ------------------------------------------------------------------------------
 
     def _docs(self, typed: bool) -> list[str]:
@@ -284,14 +308,18 @@ class CopiesInJavaScript(CopyTexts):
 
     lines_of = LinesInJavaScript
     index_type, places_type = INT53, None
-    abilities = Abilities(kernels=False, streams=False, block=Statements(4, 4, 4))
+    abilities = Abilities(
+        kernels=False, streams=False, calls=True, most=80, block=Statements(4, 4, 4)
+    )
     threads = "JavaScript copies in one thread"
 
     @property
     def lines(self) -> list[str]:
         """The lines that follow the functions of places and bytes."""
         return [
-            line for part in self.parts for line in (*part.value_lines(), *part.routine_lines())
+            line
+            for part in self.parts
+            for line in (*part.value_lines(), *part.box_lines(), *part.routine_lines())
         ]
 
     @classmethod

@@ -5,6 +5,7 @@ Reference: https://docs.julialang.org/en/v1/base/arrays/ (copyto!, fill!, view).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from textwrap import wrap
 from typing import Any
@@ -19,12 +20,16 @@ from lego_emit.ir.nests import (
     PART,
     VALUE,
     Abilities,
+    Body,
     Each,
+    Helper,
     Move,
     Ref,
     Statements,
     Zero,
+    helpers,
     plus,
+    writes_zeros,
 )
 from lego_emit.ir.nodes import Node, const, made, var
 
@@ -42,6 +47,7 @@ JULIA = NestForms(
     run=f"copyto!(dst{COMMA}{{to}}{COMMA}src{COMMA}{{of}}{COMMA}{{count}})",
     zero="{to} = blank",
     zeros=f"fill!(view(dst{COMMA}{{to}}){COMMA}blank)",
+    box="{name}({given})",
     indent=4,
 )
 
@@ -165,7 +171,7 @@ class LinesInJulia(NestLines):
         ]
         docs = [
             f"    {call} -> dst", "", *wrap(r.summary, p.line_width, break_long_words=False), "",
-            f"- `src`: `{self.inline(r.source)}` elements, which `dst` does not share",
+            f"- `src`: `{self.inline(r.source)}` elements, read from a copy where `dst` may share them",
             f"- `dst`: `{self.inline(r.destination)}` elements", "", "Throws", "", *wrong,
         ]  # fmt: skip
         ends = (("src", r.source), ("dst", r.destination))
@@ -190,9 +196,10 @@ class LinesInJulia(NestLines):
             found += [self.line(f"length({name}) >= {need} ||", 4)]
             found += [f'        throw(DimensionMismatch("{name} is too short"))']
         if r.parts:
-            part = f"{r.name}_part!({COMMA.join(['dst', 'src', *sizes, PART, f'{PART} + 1'])})"
+            part = f"{r.name}_part!({COMMA.join(['dst', 'given', *sizes, PART, f'{PART} + 1'])})"
             found += [
                 self.line(f"parts = {r.parts}({COMMA.join(sizes)})", 4),
+                "    given = Base.unalias(dst, src)",
                 f"    Threads.@threads for {PART} in 0:(parts - 1)",
                 self.line(part, 8),
                 "    end",
@@ -200,17 +207,42 @@ class LinesInJulia(NestLines):
                 "end",
             ]
             return [*self._part(given), *found, *self._of_integers(sizes)]
-        found += [*self._inbounds(), "    return dst", "end"]
+        found += [
+            "    src = Base.unalias(dst, src)",
+            *self._inbounds(r.body),
+            "    return dst",
+            "end",
+        ]
         return [*found, *self._of_integers(sizes)]
 
-    def _inbounds(self) -> list[str]:
-        """The nest, whose places are known to be inside."""
+    def given(self, helper: Helper, integers: Sequence[str]) -> list[str]:
+        """What such a function is given: the arrays come first, as Julia has what is changed."""
+        return [*(["dst", "src"] if helper.reads else ["dst"]), *integers]
+
+    def box_name(self, helper: Helper) -> str:
+        """It ends with a mark, as what it is given changes."""
+        return f"{super().box_name(helper)}!"
+
+    def box_lines(self) -> list[str]:
+        """The functions that move boxes of one kind."""
+        found: list[str] = []
+        for helper in helpers(self.routine.body):
+            integers = [f"{name}::Int64" for name in self.box_names(helper)]
+            arrays = [f"{array}::AbstractArray{{{self.type}}}" for array in self.given(helper, [])]
+            head = f"function {self.box_name(helper)}({COMMA.join([*arrays, *integers])}) where {{{self.type}}}"
+            told = wrap(self.box_told(helper), self.printer.line_width - 2, break_long_words=False)
+            found += ["", *(f"# {line}" for line in told), self.line(head, 0)]
+            found += [*self._inbounds(helper.body), "    return nothing", "end"]
+        return found
+
+    def _inbounds(self, body: Body) -> list[str]:
+        """Statements, whose places are known to be inside."""
         zeros = f"reinterpret({self.type}, zeros(UInt8, {self.routine.element_bytes}))"
         blank = f"{zeros}[1]" if self.routine.parts else f"first({zeros})"
         return [
-            *([f"    blank = {blank}"] if self.routine.pads else []),
+            *([f"    blank = {blank}"] if writes_zeros(body, called=False) else []),
             "    @inbounds begin",
-            *self.lines(self.routine.body, 8),
+            *self.lines(body, 8),
             "    end",
         ]
 
@@ -219,7 +251,14 @@ class LinesInJulia(NestLines):
         bounds = COMMA.join([given, f"{FIRST}::Int64", f"{LAST}::Int64"])
         head = f"function {self.routine.name}_part!({bounds}) where {{{self.type}}}"
         told = f"# The parts from {FIRST} up to {LAST}, without {LAST}."
-        return ["", told, self.line(head, 0), *self._inbounds(), "    return nothing", "end"]
+        return [
+            "",
+            told,
+            self.line(head, 0),
+            *self._inbounds(self.routine.body),
+            "    return nothing",
+            "end",
+        ]
 
     def _of_integers(self, sizes: list[str]) -> list[str]:
         """The method for integers of other types."""
@@ -243,8 +282,9 @@ def _sum(x: Node, y: Node) -> Node:
 class CopiesInJulia(CopyTexts):
     """What a file's template has of its copies."""
 
+    own = ("given",)
     lines_of = LinesInJulia
-    abilities = Abilities(kernels=False, streams=False, block=Statements(1, 1))
+    abilities = Abilities(kernels=False, streams=False, calls=True, block=Statements(1, 1))
 
     @property
     def names(self) -> list[str]:
@@ -255,5 +295,7 @@ class CopiesInJulia(CopyTexts):
     def lines(self) -> list[str]:
         """The lines that follow the functions of places and bytes."""
         return [
-            line for part in self.parts for line in (*part.value_lines(), *part.routine_lines())
+            line
+            for part in self.parts
+            for line in (*part.value_lines(), *part.box_lines(), *part.routine_lines())
         ]

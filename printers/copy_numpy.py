@@ -6,16 +6,17 @@ beyond its buffer.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 from lego_emit.emit.nests import VALUES as C_VALUES
 from lego_emit.emit.nests import CopyTexts, NestForms, NestLines, hexadecimal, rows, spelled
 from lego_emit.emit.ops import BREAK
-from lego_emit.ir.nests import ENTRIES, VALUE, Abilities, Each, Strided
+from lego_emit.ir.nests import ENTRIES, VALUE, Abilities, Each, Helper, Strided, helpers, walk
 from lego_emit.ir.nodes import Node
 
-NUMPY = NestForms(let="{name} = {expr}", indent=4)
+NUMPY = NestForms(let="{name} = {expr}", box="{name}({given})", indent=4)
 COMMA = f",{BREAK}"
 BOX = '''
 def _box(array, start, shape, strides):
@@ -63,6 +64,27 @@ class LinesInNumpy(NestLines):
         if s.of is not None:
             value = self._changed(self._view("src", s.of.offset, s, s.of_strides))
         return [self.line(f"np.copyto({to}{COMMA}{value})", indent)]
+
+    def given(self, helper: Helper, integers: Sequence[str]) -> list[str]:
+        """The arrays come first; instead of a source there may be a zero."""
+        arrays = [*(["src"] if helper.reads else []), "flat", *(["blank"] if helper.pads else [])]
+        return [*arrays, *integers]
+
+    def box_name(self, helper: Helper) -> str:
+        """A name of the module's own."""
+        return f"_{super().box_name(helper)}"
+
+    def box_lines(self) -> list[str]:
+        """The functions that move boxes of one kind."""
+        p, found = self.printer, list[str]()
+        for helper in helpers(self.routine.body):
+            parameters = COMMA.join(self.given(helper, self.box_names(helper)))
+            found += ["", "", self.line(f"def {self.box_name(helper)}({parameters}):", 0)]
+            found += [
+                f"    {line}".rstrip() for line in p._docstring(self.box_told(helper), [], [])
+            ]
+            found += self.lines(helper.body, 4)
+        return found
 
     def zero(self, s: Any, indent: int) -> list[str]:
         """Zeros in all of the destination."""
@@ -158,7 +180,7 @@ class CopiesInNumpy(CopyTexts):
     """What a file's template has of its copies."""
 
     lines_of = LinesInNumpy
-    abilities = Abilities(kernels=False, streams=False, strided=True)
+    abilities = Abilities(kernels=False, streams=False, strided=True, calls=True, most=80)
     threads = "NumPy copies in one thread"
 
     imports = ["import numpy as np"]
@@ -167,9 +189,9 @@ class CopiesInNumpy(CopyTexts):
     def lines(self) -> list[str]:
         """The lines that follow the functions of places and bytes."""
         boxes = any(
-            isinstance(s, Strided) and s.extents for p in self.parts for s in p.routine.body
+            isinstance(s, Strided) and s.extents for p in self.parts for s in walk(p.routine.body)
         )
         found: list[str] = [*BOX.rstrip("\n").split("\n")] if boxes else []
         for part in self.parts:
-            found += [*part.value_lines(), *part.routine_lines()]
+            found += [*part.value_lines(), *part.box_lines(), *part.routine_lines()]
         return found

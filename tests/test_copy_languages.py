@@ -423,6 +423,21 @@ def test_javascript_says_which_argument_is_wrong(need, tmp_path):
     assert done.stdout == WRONG_IN_JAVASCRIPT, done.stderr
 
 
+@pytest.mark.deep
+@pytest.mark.parametrize("threads", [False, True])
+def test_julia_reads_a_copy_of_a_source_that_is_written(need, tmp_path, threads):
+    julia = need("julia", "apt-get install julia")
+    unit = copy(Row(3, 5), Col(3, 5), "julia", name="turn", threads=threads)
+    use = """
+room = collect(Int32, 1:40)
+due = vec(permutedims(reshape(room[1:15], 5, 3)))
+Turn.turn!(view(room, 10:24), view(room, 1:15))
+exit(room[10:24] == due ? 0 : 1)
+"""
+    (tmp_path / "use.jl").write_text(f"{unit.source}\n{use}")
+    subprocess.run([julia, tmp_path / "use.jl"], check=True)
+
+
 def test_each_procedure_in_fortran_says_what_it_does():
     text = made("transposed", "fortran").source
     said = text.count("  !> Copies each element of the source")

@@ -24,6 +24,7 @@ from ..ir.nests import (
     Let,
     Loop,
     Statement,
+    Strided,
     Vectors,
     When,
     names_read,
@@ -38,7 +39,7 @@ from .tiles import ALL, Names
 from .values import node_of
 
 FEW = 20  # of those of a box that stay in its routine
-LONG = 105  # statements and ends of a routine, after which boxes share functions
+SOME = 60  # statements of a function of padding, after which another one has the rest
 
 Key: TypeAlias = tuple[Node, Node]  # the strides of a digit in both memories
 Role: TypeAlias = tuple[str, Key | None]
@@ -88,7 +89,7 @@ def length(body: Body) -> int:
     found = 0
     for s in walk(body):
         found += 1 + isinstance(s, Loop | When) + (isinstance(s, When) and bool(s.otherwise))
-        found += 2 * isinstance(s, Vectors)
+        found += 2 * isinstance(s, Vectors) + 8 * isinstance(s, Strided)
     return found
 
 
@@ -195,11 +196,11 @@ def nest_of(
 ) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
     """The nest of a plan, and what its boxes are moved by, in words. taken: names that it has not."""
     found = _nest(plan, taken, abilities, {})
-    if plan.space.sizes and abilities.calls and length(found[0]) > LONG:
+    if plan.space.sizes and abilities.calls and length(found[0]) > abilities.most:
         known = [*plan.space.sizes, *taken]
         kinds = kinds_of(plan.boxes, plan.element_bytes, known, abilities)
         said, found = found[1], _nest(plan, taken, abilities, kinds)
-        if length(found[0]) > LONG:
+        if length(found[0]) > abilities.most:
             found = _nest(plan, taken, abilities, kinds, True)
         found = found[0], said
     return found
@@ -232,11 +233,12 @@ def _nest(
     kinds: Mapping[int, Kind],
     pads_apart: bool = False,
 ) -> tuple[tuple[Statement, ...], tuple[str, ...]]:
-    """The same, where boxes are moved by the functions of their kinds. pads_apart: whether padding has a function of its
+    """The same, where boxes are moved by the functions of their kinds. pads_apart: whether padding has functions of its
     own."""
     elements, zeros = Names([*plan.space.sizes, *taken]), Names([*plan.space.sizes, *taken])
     statements: list[Statement] = []
     padding: list[Statement] = []
+    parts: list[Body] = []
     said: list[str] = []
     main = not isinstance(plan.destination_size, int) or (
         plan.destination_size * plan.element_bytes >= NEVER_LARGE
@@ -248,11 +250,15 @@ def _nest(
         call = kinds[at].call(box, names) if at in kinds else None
         if at and call is not None:
             found.append(call)
-            continue
-        own = total if main and at == 0 else None
-        nest = BoxNest(box, plan.element_bytes, names, own, abilities)
-        found += moved(nest, call)
-        said += [kind for kind in nest.kinds if kind not in said]
-    if padding:
-        statements += apart(zeros.before(padding), "padding")
+        else:
+            own = total if main and at == 0 else None
+            nest = BoxNest(box, plan.element_bytes, names, own, abilities)
+            found += moved(nest, call)
+            said += [kind for kind in nest.kinds if kind not in said]
+        if is_apart and len(zeros.before(padding)) > SOME:
+            parts.append(zeros.before(padding))
+            zeros, padding = Names([*plan.space.sizes, *taken]), []
+    parts += [zeros.before(padding)] if padding else []
+    for at, part in enumerate(parts):
+        statements += apart(part, f"padding{at or ''}")
     return elements.before(statements), tuple(said)

@@ -227,12 +227,16 @@ def in_pieces(
     least, PIECE by default."""
     boxes: list[Box] = []
     found = _in_pieces(plan, taken, abilities, piece, {}, boxes)
-    if plan.space.sizes and abilities.calls and length((*found.lets, *found.loops)) > LONG_PART:
+    for is_apart in (False, True):
+        is_long = length((*found.lets, *found.loops)) > LONG_PART
+        if not (plan.space.sizes and abilities.calls and is_long):
+            break
+        if is_apart:  # the pieces are others
+            boxes = []
+            _in_pieces(plan, taken, abilities, piece, {}, boxes, True)
         known = [*plan.space.sizes, *taken]
         kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
-        found = _in_pieces(plan, taken, abilities, piece, kinds, [])
-        if length((*found.lets, *found.loops)) > LONG_PART:
-            found = _in_pieces(plan, taken, abilities, piece, kinds, [], True)
+        found = _in_pieces(plan, taken, abilities, piece, kinds, [], is_apart)
     return found
 
 
@@ -246,7 +250,8 @@ def _in_pieces(
     is_apart: bool = False,
 ) -> Pieces:
     """The same, where boxes are moved by the functions of their kinds. boxes: is given those of each piece; is_apart:
-    whether each loop calls a function of its own for a piece."""
+    whether boxes with the same indices of an axis are cut along what they have in common, and each loop calls a function
+    of its own for a piece."""
     names = Names([*plan.space.sizes, *taken, FIRST, LAST, PART])
     size = plan.destination_size
     main = not isinstance(size, int) or size * plan.element_bytes >= NEVER_LARGE
@@ -254,14 +259,17 @@ def _in_pieces(
     nests = [BoxNest(b, plan.element_bytes, names.aside(), None, abilities) for b in plan.boxes]
     lines = _lines_of(plan)
     shared = _shared(nests, lines)
-    groups = [(nests, shared)] if shared else _groups(plan, nests, lines, piece or PIECE)
+    if shared:
+        groups = [(nests, shared)]
+    else:
+        groups = _alike(nests, lines) if is_apart else _groups(plan, nests, lines, piece or PIECE)
     cutting = Cutting(names, piece)
     numbered = _Numbered(cutting, len(groups))
     loops: list[Statement] = []
     found: list[tuple[Cut, ...]] = []
     for group, digits in groups:
         whole = total
-        if not shared:
+        if not shared and not is_apart:
             extents = [names.named(d.n, "n") for d in group[0].digits]
             if len(group) > 1:  # of all that a round has
                 rest = sum(prod(_most(d.n) or 1 for d in nest.digits) for nest in group)
@@ -311,6 +319,20 @@ def _groups(
             digits = [(d, u) for d, u in digits if (node_of(d.n), node_of(d.b)) in key[0]]
         found.append((group, digits))
     return found
+
+
+def _alike(
+    nests: Sequence[BoxNest], lines: tuple[int, int]
+) -> list[tuple[list[BoxNest], list[tuple[Digit, int]]]]:
+    """Boxes that have the same indices of the first axis that is cut, each group with the digits that they have in
+    common; those beyond its extent are one."""
+    ways = [nest.box.ways for nest in nests]
+    axis = next((k for k, own in enumerate(zip(*ways, strict=True)) if len({*own}) > 1), 0)
+    groups: dict[Any, list[BoxNest]] = {}
+    for nest in nests:
+        way = nest.box.ways[axis]
+        groups.setdefault((nest.box.is_padding, way if way[1] else None), []).append(nest)
+    return [(group, _shared(group, lines)) for group in groups.values()]
 
 
 def _most(size: Size) -> int | None:

@@ -38,7 +38,8 @@ class Box:
 
     digits: merged where two are one on both sides; a, b: the positions in the source and in the destination;
     is_padding: whether zeros are written, and nothing is read; starts: what a and b are sums of, of which several boxes
-    have each, or nothing.
+    have each, or nothing; ways: of each axis, which of its digits the box has some of, and whether they are below the
+    axis's extent.
     """
 
     digits: tuple[Digit, ...]
@@ -46,6 +47,7 @@ class Box:
     b: Size
     is_padding: bool = False
     starts: tuple[tuple[Size, Size], ...] = field(default=(), compare=False, repr=False)
+    ways: tuple[tuple[int, bool], ...] = field(default=(), compare=False, repr=False)
 
     def at(self, sizes: Mapping[str, int]) -> Box:
         """The box of numbers."""
@@ -196,6 +198,7 @@ def _in_own_symbols(plan: Plan) -> Plan:
             own(box.b),
             box.is_padding,
             tuple((own(a), own(b)) for a, b in box.starts),
+            box.ways,
         )
         for box in plan.boxes
     )
@@ -371,7 +374,8 @@ def _box(
         a, digits = 0, [replace(d, a=0) for d in digits]
         starts = [(0, to) for _, to in starts]
     own = tuple(merged(digits, arithmetic, is_padding))
-    return Box(own, a, b, is_padding, tuple(one for one in starts if one != (0, 0)))
+    ways = tuple((part.level, part.first > part.level) for part in parts)
+    return Box(own, a, b, is_padding, tuple(one for one in starts if one != (0, 0)), ways)
 
 
 def merged(digits: Sequence[Digit], arithmetic: Sizes, is_padding: bool = False) -> list[Digit]:

@@ -25,8 +25,10 @@ from ..ir.nests import (
     Before,
     Body,
     Buffer,
+    Call,
     Each,
     Flag,
+    Helper,
     Let,
     Loop,
     Move,
@@ -68,7 +70,8 @@ class NestForms:
     otherwise, end: of a condition {expr}; end_loop: the same of a loop; place: of an {array} and an {offset}; pointer: to that; one: moves an
     element, of places {to} and {of}; run: moves several, of pointers {to} and {of} and the bytes {count}, as one
     does where it has {count}; zero, zeros:
-    likewise, zero where it is not ""; each: calls a function of the file, of {call}, after which source and destination read its results.
+    likewise, zero where it is not ""; each: calls a function of the file, of {call}, after which source and destination read its results;
+    box: calls the function {name} of boxes of one kind, with integers and arrays that are {given}.
     """
 
     let: str = "const {I} {name} = {expr};"
@@ -87,6 +90,7 @@ class NestForms:
     zero: str = ""
     zeros: str = "memset({to}, 0, {count});"
     each: tuple[str, ...] = ()
+    box: str = "{name}({given});"
     indent: int = 2
 
 
@@ -308,6 +312,35 @@ class NestLines:
     def places(self) -> str:
         """The type of what gives both places."""
         return self.printer.result_name(self.routine.functions[-1])
+
+    # -- boxes of one kind -------------------------------------------------------------------------
+
+    def call(self, s: Call, indent: int) -> list[str]:
+        """A call of what moves boxes of one kind."""
+        given = f",{BREAK}".join(self.given(s.helper, [*map(self.text, s.arguments)]))
+        text = self.forms.box.format(name=self.box_name(s.helper), given=given)
+        return [self.line(text, indent)]
+
+    def given(self, helper: Helper, integers: Sequence[str]) -> list[str]:
+        """What such a function is given: integers and the arrays that it reads and writes."""
+        return [*integers, *([SOURCE] if helper.reads else []), DESTINATION]
+
+    def box_name(self, helper: Helper) -> str:
+        """What such a function is called."""
+        return f"{self.routine.name}_{helper.stem}"
+
+    def box_told(self, helper: Helper) -> str:
+        """What such a function does, in words."""
+        name, is_box = self.routine.name, helper.stem.startswith("box")
+        if helper.reads:
+            return f"Copies one of the {'boxes' if is_box else 'pieces'} of {name}."
+        return f"Writes zeros into {'a box' if is_box else 'all boxes'} of the padding of {name}."
+
+    def box_names(self, helper: Helper) -> list[str]:
+        """The names of its integers."""
+        return [self.names.get(name, name) for name in helper.parameters]
+
+    # -- vectors -----------------------------------------------------------------------------------
 
     def apply(self, s: Apply, indent: int) -> list[str]:
         """A kernel, in languages that have vectors."""

@@ -65,7 +65,8 @@ class Abilities(NamedTuple):
     kernel from a buffer that another one fills; calls: functions that move boxes of one kind; signed: integers below 0,
     as strides that fall are; squares: two registers of two blocks that are loaded and stored whole; block: what
     statements move at once in a language without kernels; long: bytes of elements of which kernels take twice the lanes
-    of a register where these are a transposition."""
+    of a register where these are a transposition; most: statements and ends of a routine, after which boxes share
+    functions."""
 
     kernels: bool = True
     streams: bool = True
@@ -82,6 +83,7 @@ class Abilities(NamedTuple):
     squares: bool = True
     block: Statements | None = None
     long: tuple[int, ...] = ()
+    most: int = 105
 
 
 class Exchange(NamedTuple):
@@ -376,7 +378,15 @@ class Helper:
     @property
     def reads(self) -> bool:
         """Whether it reads the source, and does not write zeros alone."""
-        return any(isinstance(s, Move | Apply) for s in walk(self.body))
+        return any(
+            isinstance(s, Move | Apply) or (isinstance(s, Strided) and s.of is not None)
+            for s in walk(self.body)
+        )
+
+    @property
+    def pads(self) -> bool:
+        """Whether it writes zeros."""
+        return writes_zeros(self.body)
 
 
 @dataclass(frozen=True)
@@ -435,10 +445,7 @@ class Routine:
     @property
     def pads(self) -> bool:
         """Whether it writes zeros."""
-        return any(
-            isinstance(s, Zero) or (isinstance(s, Strided) and s.of is None)
-            for s in walk(self.body)
-        )
+        return writes_zeros(self.body)
 
 
 Statement: TypeAlias = (
@@ -472,11 +479,19 @@ def inner(statement: Statement) -> tuple[Statement, ...]:
     return getattr(statement, "body", ())
 
 
-def walk(body: Body) -> Iterator[Statement]:
-    """All statements, however deep."""
+def walk(body: Body, called: bool = True) -> Iterator[Statement]:
+    """All statements, however deep. called: whether those of functions that are called are among them."""
     for statement in body:
         yield statement
-        yield from walk(inner(statement))
+        if called or not isinstance(statement, Call):
+            yield from walk(inner(statement), called)
+
+
+def writes_zeros(body: Body, called: bool = True) -> bool:
+    """Whether statements write zeros. called: or functions that they call."""
+    return any(
+        isinstance(s, Zero) or (isinstance(s, Strided) and s.of is None) for s in walk(body, called)
+    )
 
 
 def names_read(body: Body, plain: bool = False) -> set[str]:

@@ -57,7 +57,7 @@ bricks_fits(P::Integer, Q::Integer, R::Integer) = bricks_fits(Int64(P), Int64(Q)
 
 Copies each element of the source to its place in the destination: runs of 32 bytes.
 
-- `src`: `16 * P * Q * R` elements, which `dst` does not share
+- `src`: `16 * P * Q * R` elements, read from a copy where `dst` may share them
 - `dst`: `16 * P * Q * R` elements
 
 Throws
@@ -74,6 +74,7 @@ function bricks!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::Int6
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 16 * P * Q * R ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         a = 16 * Q * R
         a1 = 8 * R

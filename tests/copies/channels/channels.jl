@@ -69,7 +69,7 @@ end
 Copies each element of the source to its place in the destination: 2 boxes, as the digits do
 not divide each axis; 1 boxes of padding; single elements.
 
-- `src`: `C * H * W * n` elements, which `dst` does not share
+- `src`: `C * H * W * n` elements, read from a copy where `dst` may share them
 - `dst`: `16 * div(C - 1, 16) * H * W * n + 16 * H * W * n` elements
 
 Throws
@@ -86,6 +86,7 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 16 * div(C - 1, 16) * H * W * n + 16 * H * W * n ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     blank = first(reinterpret(T, zeros(UInt8, 4)))
     @inbounds begin
         n1 = div(C, 16)

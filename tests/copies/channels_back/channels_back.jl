@@ -72,7 +72,7 @@ end
 Copies each element of the source to its place in the destination: 2 boxes, as the digits do
 not divide each axis; single elements.
 
-- `src`: `16 * div(C - 1, 16) * H * W * n + 16 * H * W * n` elements, which `dst` does not share
+- `src`: `16 * div(C - 1, 16) * H * W * n + 16 * H * W * n` elements, read from a copy where `dst` may share them
 - `dst`: `C * H * W * n` elements
 
 Throws
@@ -89,6 +89,7 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
         throw(DimensionMismatch("src is too short"))
     length(dst) >= C * H * W * n ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         n1 = div(C, 16)
         n2 = H * W

@@ -53,7 +53,7 @@ colors_fits(H::Integer, W::Integer) = colors_fits(Int64(H), Int64(W))
 
 Copies each element of the source to its place in the destination: single elements.
 
-- `src`: `3 * H * W` elements, which `dst` does not share
+- `src`: `3 * H * W` elements, read from a copy where `dst` may share them
 - `dst`: `3 * H * W` elements
 
 Throws
@@ -69,6 +69,7 @@ function colors!(dst::AbstractArray{T}, src::AbstractArray{T}, H::Int64, W::Int6
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 3 * H * W ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         n = H * W
         for t1 in 0:128:(n - 1)

@@ -68,7 +68,7 @@ Copies each element of the source to its place in the destination: a loop over b
 functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no
 digit of one index; a loop over both index functions.
 
-- `src`: `64` elements, which `dst` does not share
+- `src`: `64` elements, read from a copy where `dst` may share them
 - `dst`: `64` elements
 
 Throws
@@ -84,6 +84,7 @@ function curve!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 64 ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         for i in 0:7
             for j in 0:7

@@ -62,7 +62,7 @@ end
 
 Copies each element of the source to its place in the destination: single elements.
 
-- `src`: `LD * (M - 1) + N` elements, which `dst` does not share
+- `src`: `LD * (M - 1) + N` elements, read from a copy where `dst` may share them
 - `dst`: `M * N` elements
 
 Throws
@@ -79,6 +79,7 @@ function pitched!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64, N::Int
         throw(DimensionMismatch("src is too short"))
     length(dst) >= M * N ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         if N >= 16 && M >= 32
             for t1_at in 0:32:(M - 1)

@@ -53,7 +53,7 @@ records_fits(M::Integer, N::Integer) = records_fits(Int64(M), Int64(N))
 
 Copies each element of the source to its place in the destination: single elements.
 
-- `src`: `M * N` elements, which `dst` does not share
+- `src`: `M * N` elements, read from a copy where `dst` may share them
 - `dst`: `M * N` elements
 
 Throws
@@ -70,6 +70,7 @@ function records!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64,
         throw(DimensionMismatch("src is too short"))
     length(dst) >= M * N ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         for t1 in 0:5:(M - 1)
             for t0 in 0:10:(N - 1)

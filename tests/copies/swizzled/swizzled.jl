@@ -43,7 +43,7 @@ swizzled_places(i::Integer, j::Integer) = swizzled_places(Int64(i), Int64(j))
 Copies each element of the source to its place in the destination: a loop over both index
 functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
 
-- `src`: `512` elements, which `dst` does not share
+- `src`: `512` elements, read from a copy where `dst` may share them
 - `dst`: `512` elements
 
 Throws
@@ -59,6 +59,7 @@ function swizzled!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 512 ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         for i in 0:7
             for j in 0:63

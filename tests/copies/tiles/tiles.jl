@@ -28,7 +28,7 @@ end
 
 Copies each element of the source to its place in the destination: runs of 32 bytes.
 
-- `src`: `192` elements, which `dst` does not share
+- `src`: `192` elements, read from a copy where `dst` may share them
 - `dst`: `192` elements
 
 Throws
@@ -44,6 +44,7 @@ function tiles!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 192 ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         for i0 in 0:1
             for i1 in 0:2

@@ -63,7 +63,7 @@ end
 
 Copies each element of the source to its place in the destination: runs of 32 bytes.
 
-- `src`: `32 * P * Q` elements, which `dst` does not share
+- `src`: `32 * P * Q` elements, read from a copy where `dst` may share them
 - `dst`: `4 * LD * P + 8 * Q - LD` elements
 
 Throws
@@ -80,6 +80,7 @@ function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 4 * LD * P + 8 * Q - LD ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         a = 32 * Q
         b = 4 * LD

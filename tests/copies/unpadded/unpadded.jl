@@ -30,7 +30,7 @@ Copies each element of the source to its place in the destination: 4 boxes, as t
 not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4
 bytes.
 
-- `src`: `30` elements, which `dst` does not share
+- `src`: `30` elements, read from a copy where `dst` may share them
 - `dst`: `48` elements
 
 Throws
@@ -46,6 +46,7 @@ function unpadded!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 48 ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         for i0 in 0:1
             for i1 in 0:1

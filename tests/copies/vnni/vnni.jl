@@ -28,7 +28,7 @@ end
 
 Copies each element of the source to its place in the destination: single elements.
 
-- `src`: `256` elements, which `dst` does not share
+- `src`: `256` elements, read from a copy where `dst` may share them
 - `dst`: `256` elements
 
 Throws
@@ -44,6 +44,7 @@ function vnni!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         throw(DimensionMismatch("src is too short"))
     length(dst) >= 256 ||
         throw(DimensionMismatch("dst is too short"))
+    src = Base.unalias(dst, src)
     @inbounds begin
         for i0 in 0:3
             for i1 in 0:15
