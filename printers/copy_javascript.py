@@ -49,6 +49,7 @@ JAVASCRIPT = NestForms(
     run="dstWords.set(srcWords.subarray({of},{BREAK}{end}),{BREAK}{to});",
     zero="{to} = 0;",
     zeros="dstWords.fill(0,{BREAK}{to},{BREAK}{end});",
+    moved="{name}At",
 )
 # The array of the widest integers that an element of so many bytes is made of.
 WORDS = {1: "Uint8Array", 2: "Uint16Array", 4: "Uint32Array"}
@@ -312,6 +313,7 @@ class CopiesInJavaScript(CopyTexts):
         kernels=False, streams=False, calls=True, most=80, block=Statements(4, 4, 4)
     )
     threads = "JavaScript copies in one thread"
+    own = ("srcWords", "dstWords", "srcPlace", "dstPlace")
 
     @property
     def lines(self) -> list[str]:

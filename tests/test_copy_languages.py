@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from marks import rest_deep
+from marks import rest_deep, rest_slow
 from test_copies import verified
 from test_javascript import STRICT
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, catalogue, copy, pack, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
-from lego_emit.errors import LegoError
+from lego_emit.errors import LayoutError, LegoError
 from lego_emit.run import registry
 
 M, N, C, H, W, LD = symbols("M N C H W LD")
@@ -302,6 +302,20 @@ def test_typescript_takes_modules_and_declarations(tmp_path):
     (tmp_path / "check.mts").write_text("\n".join(lines))
     done = subprocess.run([tsc, *STRICT, "check.mts"], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("target", rest_slow(("javascript", "c", "fortran", "julia")))
+@pytest.mark.parametrize("sizes", ("t1_at from_", "t0At into", "T1_AT End0"))
+def test_a_size_may_be_called_as_an_integer_of_a_nest(target, sizes, toolchain_of):
+    """Names that loops make of others, and that a language spells otherwise than they are given."""
+    toolchain_of(target)
+    assert copy(Row(*symbols(sizes)), Col(*symbols(sizes)), target, name="moved").verify()
+
+
+@pytest.mark.parametrize("size", ("src_words", "SrcWords", "dstWords", "src_place", "src_at"))
+def test_a_size_that_is_spelled_as_an_array_is_refused(size):
+    with pytest.raises(LayoutError, match="something of the routine"):
+        copy(Row(M, symbols(size)), Col(M, symbols(size)), "javascript")
 
 
 @pytest.mark.parametrize("target", ["mlir", "triton", "python"])

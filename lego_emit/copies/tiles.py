@@ -147,7 +147,9 @@ class Names:
     """Names for the integers of a nest, which are no names of sizes."""
 
     def __init__(self, taken: Sequence[str]):
-        self._taken = {*taken, SOURCE, DESTINATION, BUFFER}
+        # A step that may be moved back begins at NAME_at, or NAMEAt (emit.nests.NestForms.moved).
+        stems = (name.removesuffix("_at").removesuffix("At") for name in taken)
+        self._taken = {*taken, *stems, SOURCE, DESTINATION, BUFFER}
         self.lets: list[Let] = []
         self._known: dict[Node, Node] = {}
         self._outer: Names | None = None

@@ -208,7 +208,9 @@ def copy(
     own = (*OWN, *forms.own, *(OWN_OF_THREADS if forms.abilities.threads else ()))
     own = (*own, FIRST, LAST, PART, "parts") if threads else own
     for size in space.sizes:
-        if size.lower() in own or size.lower().startswith(f"{name.lower()}_"):
+        if not _spellings([size]).isdisjoint(map(str.lower, own)) or size.lower().startswith(
+            f"{name.lower()}_"
+        ):
             raise LayoutError(
                 f"copy: a size is called {size}, as something of the routine is; rename it: {', '.join(own)} are taken, and "
                 f"names that begin with {name}_"
@@ -431,8 +433,14 @@ def _name(name: str | None, own: str, target: str) -> str:
     return f"{own}_array" if is_taken else name or own
 
 
+def _spellings(sizes: Sequence[str]) -> set[str]:
+    """Names of sizes as a text may have them, and in lowercase."""
+    local = [Naming(style="camelCase").local(name) for name in sizes]
+    return {*local, *(name.lower() for name in (*sizes, *local))}
+
+
 def _taken(printer: Any, sizes: Sequence[str]) -> Sequence[str]:
-    return [*OWN, *printer.reserved, *printer.reserved_functions, *(n.lower() for n in sizes)]
+    return [*OWN, *printer.reserved, *printer.reserved_functions, *sorted(_spellings(sizes))]
 
 
 def _bytes(

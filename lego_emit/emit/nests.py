@@ -71,7 +71,8 @@ class NestForms:
     element, of places {to} and {of}; run: moves several, of pointers {to} and {of} and the bytes {count}, as one
     does where it has {count}; zero, zeros:
     likewise, zero where it is not ""; each: calls a function of the file, of {call}, after which source and destination read its results;
-    box: calls the function {name} of boxes of one kind, with integers and arrays that are {given}.
+    box: calls the function {name} of boxes of one kind, with integers and arrays that are {given}; moved: the name of
+    where a step would begin that may be moved back, of {name}.
     """
 
     let: str = "const {I} {name} = {expr};"
@@ -91,6 +92,7 @@ class NestForms:
     zeros: str = "memset({to}, 0, {count});"
     each: tuple[str, ...] = ()
     box: str = "{name}({given});"
+    moved: str = "{name}_at"
     indent: int = 2
 
 
@@ -179,7 +181,7 @@ class NestLines:
     def loop(self, s: Loop, indent: int) -> list[str]:
         """A loop, its last step moved back where that is asked for."""
         moved = s.last is not None or s.rises
-        name = f"{s.name}_at" if moved else s.name
+        name = self.forms.moved.format(name=s.name) if moved else s.name
         found = [f"{' ' * indent}{self.rolled}"] if s.rolled and self.rolled else []
         head = self.falling(s) if s.falls else self.head_of(name, s.start, s.stop, s.step)
         found.append(self.line(head, indent))

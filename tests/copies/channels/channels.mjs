@@ -119,8 +119,8 @@ export function channels(n, C, H, W, src, dst) {
   if (n2 >= 16) {
     for (let i0 = 0; i0 < n; i0 += 1) {
       for (let i1 = 0; i1 < n1; i1 += 1) {
-        for (let t2_at = 0; t2_at < n2; t2_at += 16) {
-          const t2 = Math.min(t2_at, n2 - 16);
+        for (let t2At = 0; t2At < n2; t2At += 16) {
+          const t2 = Math.min(t2At, n2 - 16);
           for (let i3 = 0; i3 < 16; i3 += 4) {
             for (let i2 = t2; i2 < t2 + 16; i2 += 4) {
               const from = a * i0 + a1 * i1 + i2 + n2 * i3;

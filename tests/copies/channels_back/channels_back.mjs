@@ -117,8 +117,8 @@ export function channelsBack(n, C, H, W, src, dst) {
   if (n2 >= 16) {
     for (let i0 = 0; i0 < n; i0 += 1) {
       for (let i1 = 0; i1 < n1; i1 += 1) {
-        for (let t3_at = 0; t3_at < n2; t3_at += 16) {
-          const t3 = Math.min(t3_at, n2 - 16);
+        for (let t3At = 0; t3At < n2; t3At += 16) {
+          const t3 = Math.min(t3At, n2 - 16);
           for (let i3 = t3; i3 < t3 + 16; i3 += 4) {
             for (let i2 = 0; i2 < 16; i2 += 4) {
               const from = a * i0 + a1 * i1 + i2 + 16 * i3;

@@ -81,8 +81,8 @@ export function colors(H, W, src, dst) {
   }
   const n = H * W;
   if (n >= 64) {
-    for (let t1_at = 0; t1_at < n; t1_at += 64) {
-      const t1 = Math.min(t1_at, n - 64);
+    for (let t1At = 0; t1At < n; t1At += 64) {
+      const t1 = Math.min(t1At, n - 64);
       for (let i1 = t1; i1 < t1 + 64; i1 += 4) {
         const from = 3 * i1;
         const into = i1;

@@ -92,10 +92,10 @@ export function pitched(M, N, LD, src, dst) {
     throw new RangeError("dst overlaps src");
   }
   if (N >= 16 && M >= 16) {
-    for (let t1_at = 0; t1_at < M; t1_at += 16) {
-      const t1 = Math.min(t1_at, M - 16);
-      for (let t0_at = 0; t0_at < N; t0_at += 16) {
-        const t0 = Math.min(t0_at, N - 16);
+    for (let t1At = 0; t1At < M; t1At += 16) {
+      const t1 = Math.min(t1At, M - 16);
+      for (let t0At = 0; t0At < N; t0At += 16) {
+        const t0 = Math.min(t0At, N - 16);
         for (let i1 = t1; i1 < t1 + 16; i1 += 4) {
           for (let i0 = t0; i0 < t0 + 16; i0 += 4) {
             const from = i0 + LD * i1;

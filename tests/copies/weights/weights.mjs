@@ -53,8 +53,8 @@ export function weights(src, dst) {
   for (let i0 = 0; i0 < 2; i0 += 1) {
     for (let i2 = 0; i2 < 4; i2 += 1) {
       for (let i3 = 0; i3 < 16; i3 += 1) {
-        for (let i1_at = 0; i1_at < 9; i1_at += 4) {
-          const i1 = Math.min(i1_at, 5);
+        for (let i1At = 0; i1At < 9; i1At += 4) {
+          const i1 = Math.min(i1At, 5);
           const from = 144 * i0 + i1 + 36 * i2 + 288 * i3;
           const into = 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3;
           dstWords[into] = srcWords[from];
