@@ -180,7 +180,8 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     if len(boxes) > 1:
         said.append(f"{len(boxes)} boxes, as the digits do not divide each axis")
     if padding:
-        said.append(f"{len(padding)} boxes of padding" + ", which are left out" * (not zero))
+        count = f"{len(padding)} boxes" if len(padding) > 1 else "a box"
+        said.append(f"{count} of padding{'' if zero else ', left out'}")
     return _in_own_symbols(replace(plan, notes=tuple(said)))
 
 

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_CUH
-#define LEGO_CHANNELS_CUH 0x0b0f22f7
+#define LEGO_CHANNELS_CUH 0x4f724aa3
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -75,7 +75,7 @@ LEGO_HOST_DEVICE constexpr long long channels_max(long long a, long long b) noex
 
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
-/// divide each axis; 1 boxes of padding; tiles of 256 x 16 through shared memory; words of 4 bytes.
+/// divide each axis; a box of padding; tiles of 256 x 16 through shared memory; words of 4 bytes.
 /// Sizes are as those of the functions above. The two memories do not overlap.
 /// @param src C * H * W * n elements
 /// @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -164,6 +164,6 @@ inline cudaError_t channels_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_CUH != 0x0b0f22f7
+#elif LEGO_CHANNELS_CUH != 0x4f724aa3
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_CUH

@@ -10,7 +10,7 @@ module channels_mod
   public :: channels_source_bytes, channels_destination_bytes, channels_fits, channels
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; 1 boxes of padding; single elements. The two memories do not overlap.
+  !> not divide each axis; a box of padding; single elements. The two memories do not overlap.
   interface channels
     module procedure :: channels_int32, channels_real32
   end interface channels
@@ -54,7 +54,7 @@ contains
   end function channels_fits
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; 1 boxes of padding; single elements.
+  !> not divide each axis; a box of padding; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -102,7 +102,7 @@ contains
   end subroutine channels_words
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; 1 boxes of padding; single elements.
+  !> not divide each axis; a box of padding; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -117,7 +117,7 @@ contains
   end subroutine channels_int32
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; 1 boxes of padding; single elements.
+  !> not divide each axis; a box of padding; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements

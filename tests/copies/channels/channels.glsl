@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_GLSL
-#define LEGO_CHANNELS_GLSL 0x2669c4f1
+#define LEGO_CHANNELS_GLSL 0x4d93ffe3
 
 // How many bytes the source of channels has.
 // n >= 1
@@ -51,7 +51,7 @@ layout(std430, binding = 1) buffer channels_Destination { uint channels_dst[]; }
 shared uint channels_tile[2111];
 
 // Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
-// divide each axis; 1 boxes of padding; tiles of 128 x 16 through shared memory; words of 4 bytes.
+// divide each axis; a box of padding; tiles of 128 x 16 through shared memory; words of 4 bytes.
 // Sizes are as those of the functions above. The two memories do not overlap.
 // channels_src: C * H * W * n elements
 // channels_dst: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -120,6 +120,6 @@ void channels(int n, int C, int H, int W) {
   }
 }
 
-#elif LEGO_CHANNELS_GLSL != 0x2669c4f1
+#elif LEGO_CHANNELS_GLSL != 0x4d93ffe3
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_GLSL

@@ -67,7 +67,7 @@ end
     channels!(dst, src, n, C, H, W) -> dst
 
 Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-not divide each axis; 1 boxes of padding; single elements.
+not divide each axis; a box of padding; single elements.
 
 - `src`: `C * H * W * n` elements, read from a copy where `dst` may share them
 - `dst`: `16 * div(C - 1, 16) * H * W * n + 16 * H * W * n` elements

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_METAL
-#define LEGO_CHANNELS_METAL 0x20bea27a
+#define LEGO_CHANNELS_METAL 0x4e0bd7cd
 
 #include <metal_stdlib>
 
@@ -47,7 +47,7 @@ static inline long channelsBlocks(long n, long C, long H, long W) {
 }
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
-/// divide each axis; 1 boxes of padding; tiles of 256 x 16 through shared memory; words of 4 bytes.
+/// divide each axis; a box of padding; tiles of 256 x 16 through shared memory; words of 4 bytes.
 /// Sizes are as those of the functions above. The two memories do not overlap.
 /// @param src C * H * W * n elements
 /// @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -125,6 +125,6 @@ kernel void channels(
   }
 }
 
-#elif LEGO_CHANNELS_METAL != 0x20bea27a
+#elif LEGO_CHANNELS_METAL != 0x4e0bd7cd
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_METAL

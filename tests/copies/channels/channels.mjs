@@ -61,7 +61,7 @@ export function channelsFits(n, C, H, W) {
 
 /**
  * Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
- * divide each axis; 1 boxes of padding; blocks of 16 elements; single elements.
+ * divide each axis; a box of padding; blocks of 16 elements; single elements.
  *
  * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
  * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.

@@ -458,7 +458,7 @@ mod channels_simd {
 }
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
-/// divide each axis; 1 boxes of padding; kernel of 4 registers; through a buffer where rows share
+/// divide each axis; a box of padding; kernel of 4 registers; through a buffer where rows share
 /// places in a cache.
 ///
 /// - `src`: at least `C * H * W * n` elements

@@ -54,7 +54,7 @@ struct channels_Sizes {
 var<workgroup> channels_tile: array<u32, 2111>;
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
-/// divide each axis; 1 boxes of padding; tiles of 128 x 16 through shared memory; words of 4 bytes.
+/// divide each axis; a box of padding; tiles of 128 x 16 through shared memory; words of 4 bytes.
 /// Sizes are as those of the functions above. The two memories do not overlap.
 /// channels_src: C * H * W * n elements
 /// channels_dst: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements

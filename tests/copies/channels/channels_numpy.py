@@ -66,7 +66,7 @@ def _box(array, start, shape, strides):
 
 def channels(n, C, H, W, src, out=None):
     """Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
-    divide each axis; 1 boxes of padding; an assignment of each box.
+    divide each axis; a box of padding; an assignment of each box.
 
     Args:
         n: A size

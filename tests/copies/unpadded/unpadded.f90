@@ -9,8 +9,8 @@ module unpadded_mod
   public :: unpadded_source_bytes, unpadded_destination_bytes, unpadded
 
   !> Copies each element of the source to its place in the destination: 4 boxes, as the digits do
-  !> not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
-  !> The two memories do not overlap.
+  !> not divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes. The two
+  !> memories do not overlap.
   interface unpadded
     module procedure :: unpadded_int16
   end interface unpadded
@@ -28,7 +28,7 @@ contains
   end function unpadded_destination_bytes
 
   !> Copies each element of the source to its place in the destination: 4 boxes, as the digits do
-  !> not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
+  !> not divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
   !> @param src 30 elements
   !> @param dst 48 elements
   subroutine unpadded_words(src, dst)
@@ -51,7 +51,7 @@ contains
   end subroutine unpadded_words
 
   !> Copies each element of the source to its place in the destination: 4 boxes, as the digits do
-  !> not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
+  !> not divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
   !> @param src 30 elements
   !> @param dst 48 elements
   subroutine unpadded_int16(src, dst)

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_UNPADDED_GLSL
-#define LEGO_UNPADDED_GLSL 0x4e53fb13
+#define LEGO_UNPADDED_GLSL 0x0834a6e0
 
 // How many bytes the source of unpadded has.
 int unpaddedSourceBytes() {
@@ -28,7 +28,7 @@ layout(std430, binding = 0) readonly buffer unpadded_Source { uint unpadded_src[
 layout(std430, binding = 1) buffer unpadded_Destination { uint unpadded_dst[]; };
 
 // Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
-// divide each axis; 3 boxes of padding, which are left out; a thread for each word of 2 elements.
+// divide each axis; 3 boxes of padding, left out; a thread for each word of 2 elements.
 // Sizes are as those of the functions above. The two memories do not overlap.
 // unpadded_src: 30 elements
 // unpadded_dst: 48 elements
@@ -74,6 +74,6 @@ void unpadded() {
   }
 }
 
-#elif LEGO_UNPADDED_GLSL != 0x4e53fb13
+#elif LEGO_UNPADDED_GLSL != 0x0834a6e0
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_GLSL

@@ -27,8 +27,7 @@ end
     unpadded!(dst, src) -> dst
 
 Copies each element of the source to its place in the destination: 4 boxes, as the digits do
-not divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4
-bytes.
+not divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
 
 - `src`: `30` elements, read from a copy where `dst` may share them
 - `dst`: `48` elements

@@ -22,7 +22,7 @@ export function unpaddedDestinationBytes() {
 
 /**
  * Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
- * divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
+ * divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
  *
  * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
  * typed array. Their bytes are moved as they are.

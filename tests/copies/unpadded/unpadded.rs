@@ -19,7 +19,7 @@ pub const fn unpadded_destination_bytes() -> usize {
 }
 
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
-/// divide each axis; 3 boxes of padding, which are left out; runs of 8 bytes; runs of 4 bytes.
+/// divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
 ///
 /// - `src`: at least `30` elements
 /// - `dst`: at least `48` elements

@@ -24,7 +24,7 @@ fn unpaddedBlocks() -> i32 {
 @group(0) @binding(1) var<storage, read_write> unpadded_dst: array<u32>;
 
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
-/// divide each axis; 3 boxes of padding, which are left out; a thread for each word of 2 elements.
+/// divide each axis; 3 boxes of padding, left out; a thread for each word of 2 elements.
 /// Sizes are as those of the functions above. The two memories do not overlap.
 /// unpadded_src: 30 elements
 /// unpadded_dst: 48 elements

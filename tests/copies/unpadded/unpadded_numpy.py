@@ -31,7 +31,7 @@ def _box(array, start, shape, strides):
 
 def unpadded(src, out=None):
     """Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
-    divide each axis; 3 boxes of padding, which are left out; an assignment of each box.
+    divide each axis; 3 boxes of padding, left out; an assignment of each box.
 
     Args:
         src: 30 elements of 2 bytes, contiguous
