@@ -53,8 +53,8 @@ fn NAME_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
 #[inline]
 fn NAME_zip<T: Copy, const K: usize>(x: [T; K], y: [T; K]) -> [[T; 2]; K] {
     let mut both = [[x[0]; 2]; K];
-    for (to, (x, y)) in both.iter_mut().zip(x.into_iter().zip(y)) {
-        *to = [x, y];
+    for (to, (x, y)) in both.iter_mut().zip(x.iter().zip(&y)) {
+        *to = [*x, *y];
     }
     both
 }
@@ -223,7 +223,7 @@ class KernelsInRust(NestLines):
         if stride := _stride(stores):
             return [
                 *found,
-                f"    for (k, {of[0]}) in {names[0]}.into_iter().enumerate() {{",
+                f"    for (k, &{of[0]}) in {names[0]}.iter().enumerate() {{",
                 f"        dst[k * {stride}..][..{count}].copy_from_slice({values});",
                 "    }",
             ]

@@ -179,7 +179,7 @@ def test_boxes_of_one_kind_share_a_function(name, target):
     text = str(copy(*symbolic(name), target, name="moved"))
     is_long = target == "numpy" and name in LONG_IN_NUMPY
     assert is_long or longest(text, target) <= MOST
-    assert re.search(r"moved(_b|B)ox!?\(", text)
+    assert re.search(r"(moved(_b|B)|::b)ox!?\(", text)
 
 
 @pytest.mark.slow
@@ -190,7 +190,7 @@ def test_a_function_of_boxes_moves_them(target, threads):
         pytest.skip("copies in one thread")
     name = "tenstorrent.TILE" if threads else "cublaslt.COL4_4R2_8C"
     unit = copy(*symbolic(name), target, name="moved", threads=threads)
-    assert re.search(r"moved(_b|B)ox\d?!?\(", str(unit)) and verified(unit)
+    assert re.search(r"(moved(_b|B)|::b)ox\d?!?\(", str(unit)) and verified(unit)
 
 
 @pytest.mark.deep

@@ -71,8 +71,8 @@ fn channels_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
 #[inline]
 fn channels_zip<T: Copy, const K: usize>(x: [T; K], y: [T; K]) -> [[T; 2]; K] {
     let mut both = [[x[0]; 2]; K];
-    for (to, (x, y)) in both.iter_mut().zip(x.into_iter().zip(y)) {
-        *to = [x, y];
+    for (to, (x, y)) in both.iter_mut().zip(x.iter().zip(&y)) {
+        *to = [*x, *y];
     }
     both
 }
@@ -86,7 +86,7 @@ fn channels_block<T: Copy>(src: &[T], dst: &mut [T], a3: usize, b2: usize) {
     let x4 = channels_zip(x0, x1);
     let x5 = channels_zip(x2, x3);
     let x6 = channels_zip(x4, x5);
-    for (k, [[v0, v1], [v2, v3]]) in x6.into_iter().enumerate() {
+    for (k, &[[v0, v1], [v2, v3]]) in x6.iter().enumerate() {
         dst[k * b2..][..4].copy_from_slice(&[v0, v1, v2, v3]);
     }
 }
@@ -100,7 +100,7 @@ fn channels_block1<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
     let x4 = channels_zip(x0, x1);
     let x5 = channels_zip(x2, x3);
     let x6 = channels_zip(x4, x5);
-    for (k, [[v0, v1], [v2, v3]]) in x6.into_iter().enumerate() {
+    for (k, &[[v0, v1], [v2, v3]]) in x6.iter().enumerate() {
         dst[k * b1..][..4].copy_from_slice(&[v0, v1, v2, v3]);
     }
 }

@@ -52,8 +52,8 @@ fn pitched_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
 #[inline]
 fn pitched_zip<T: Copy, const K: usize>(x: [T; K], y: [T; K]) -> [[T; 2]; K] {
     let mut both = [[x[0]; 2]; K];
-    for (to, (x, y)) in both.iter_mut().zip(x.into_iter().zip(y)) {
-        *to = [x, y];
+    for (to, (x, y)) in both.iter_mut().zip(x.iter().zip(&y)) {
+        *to = [*x, *y];
     }
     both
 }
@@ -67,7 +67,7 @@ fn pitched_block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
     let x4 = pitched_zip(x0, x1);
     let x5 = pitched_zip(x2, x3);
     let x6 = pitched_zip(x4, x5);
-    for (k, [[v0, v1], [v2, v3]]) in x6.into_iter().enumerate() {
+    for (k, &[[v0, v1], [v2, v3]]) in x6.iter().enumerate() {
         dst[k * b0..][..4].copy_from_slice(&[v0, v1, v2, v3]);
     }
 }
