@@ -25,7 +25,7 @@ from lego_emit.errors import InternalError, TraceError
 
 from . import told
 from .machine import Machine, Wrong
-from .points import Relations
+from .points import Relations, known_of
 
 EAGER = {"fortran"}  # languages that compute both branches
 SECONDS = 1.0  # of CPU that one case may take
@@ -253,7 +253,7 @@ class _Function:
             self.names,
             self.machine.least,
             self.machine.most,
-            case.sizes,
+            known_of(case, function),
         )
         self.role = next(
             (r for r in ("apply", "inv") if function.name.endswith(f"f_{r}")), "function"

@@ -17,12 +17,18 @@ TRIES = 24
 FAR = 2**70  # how far numbers go where the index type has no ends
 
 
+def known_of(case, function):
+    """What a function's header may name beside its parameters: sizes of the case, and constant tables."""
+    tables = {n.value.name: n.value.values for n in function.nodes() if n.op == "table"}
+    return {**tables, **case.sizes}
+
+
 class Relations:
     """Relations over names. strange: names that they have beside those and the known ones; they
     are given values, too."""
 
     def __init__(self, texts, names, least, most, known=()):
-        self.known = dict(known)  # numbers of other names
+        self.known = dict(known)  # numbers of other names, and tables
         self.names, self.least, self.most = list(names), max(least, -FAR), min(most, FAR)
         self.opaque = [t for t in texts if any(said in t for said in UNKNOWN)]
         self.parsed = [_parsed(t) for t in texts if t and t not in self.opaque]

@@ -6,7 +6,7 @@ from math import isqrt
 
 from lego_emit import LegoError
 
-from .points import Relations
+from .points import Relations, known_of
 
 SPACE = {"isqrt": isqrt, "min": min, "max": max}
 INFIX = {
@@ -47,7 +47,9 @@ def _steps(case, verdict, function, text, rng):
     names = [p.name for p in function.params]
     ranges = [p.range_text for p in function.params]
     least = max(-(2**40), function.index_type.least)
-    header = Relations([*ranges, *function.assumptions], names, least, 2**40, case.sizes)
+    header = Relations(
+        [*ranges, *function.assumptions], names, least, 2**40, known_of(case, function)
+    )
     counted = Counter()
     whole = case.family in ("layout", "sizes")  # what is told is the function's own result
     for _ in range(20):

@@ -19,7 +19,7 @@ from lego_emit.targets.rust import CheckedRustTarget
 
 from .judge import expected_of
 from .machine import Machine, Wrong
-from .points import Relations
+from .points import Relations, known_of
 from .settings import OTHER_NAMES, TYPES
 
 POINTS = 100  # of one function
@@ -119,7 +119,7 @@ def verified(case):
     ):
         return None
     texts = [*ranges.values(), *function.assumptions]
-    header = Relations(texts, names, *function.index_type.ends, case.sizes)
+    header = Relations(texts, names, *function.index_type.ends, known_of(case, function))
     rng = random.Random(1)
     for _ in range(10):
         values = header.draw(rng)
@@ -143,7 +143,7 @@ def _function(run, function, case, given):
     least, most = kind.ends
     names = [p.name for p in function.params]
     texts = [*(p.range_text for p in function.params), *function.assumptions]
-    header = Relations(texts, names, least, most, case.sizes)
+    header = Relations(texts, names, least, most, known_of(case, function))
     machine = Machine(function, False) if header.opaque else None
 
     def is_usable(point):
