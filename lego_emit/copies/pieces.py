@@ -227,17 +227,23 @@ def in_pieces(
     least, PIECE by default."""
     boxes: list[Box] = []
     found = _in_pieces(plan, taken, abilities, piece, {}, boxes)
-    for is_apart in (False, True):
-        is_long = length((*found.lets, *found.loops)) > LONG_PART
-        if not (plan.space.sizes and abilities.calls and is_long):
-            break
-        if is_apart:  # the pieces are others
-            boxes = []
-            _in_pieces(plan, taken, abilities, piece, {}, boxes, True)
-        known = [*plan.space.sizes, *taken]
+    if not (plan.space.sizes and abilities.calls and _length(found) > LONG_PART):
+        return found
+    known = [*plan.space.sizes, *taken]
+    kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
+    found = _in_pieces(plan, taken, abilities, piece, kinds, [])
+    if _length(found) > LONG_PART:
+        divided = _in_pieces(plan, taken, abilities, piece, kinds, [], True)
+        boxes = []  # the pieces are others
+        _in_pieces(plan, taken, abilities, piece, {}, boxes, True, True)
         kinds = kinds_of(boxes, plan.element_bytes, known, abilities)
-        found = _in_pieces(plan, taken, abilities, piece, kinds, [], is_apart)
+        alike = _in_pieces(plan, taken, abilities, piece, kinds, [], True, True)
+        found = min(divided, alike, key=_length)
     return found
+
+
+def _length(pieces: Pieces) -> int:
+    return length((*pieces.lets, *pieces.loops))
 
 
 def _in_pieces(
@@ -248,10 +254,11 @@ def _in_pieces(
     kinds: Mapping[int, Kind],
     boxes: list[Box],
     is_apart: bool = False,
+    is_alike: bool = False,
 ) -> Pieces:
     """The same, where boxes are moved by the functions of their kinds. boxes: is given those of each piece; is_apart:
-    whether boxes with the same indices of an axis are cut along what they have in common, and each loop calls a function
-    of its own for a piece."""
+    whether each loop calls a function of its own for a piece; is_alike: whether boxes with the same indices of an axis
+    are cut along what they have in common."""
     names = Names([*plan.space.sizes, *taken, FIRST, LAST, PART])
     size = plan.destination_size
     main = not isinstance(size, int) or size * plan.element_bytes >= NEVER_LARGE
@@ -262,14 +269,14 @@ def _in_pieces(
     if shared:
         groups = [(nests, shared)]
     else:
-        groups = _alike(nests, lines) if is_apart else _groups(plan, nests, lines, piece or PIECE)
+        groups = _alike(nests, lines) if is_alike else _groups(plan, nests, lines, piece or PIECE)
     cutting = Cutting(names, piece)
     numbered = _Numbered(cutting, len(groups))
     loops: list[Statement] = []
     found: list[tuple[Cut, ...]] = []
     for group, digits in groups:
         whole = total
-        if not shared and not is_apart:
+        if not shared and not is_alike:
             extents = [names.named(d.n, "n") for d in group[0].digits]
             if len(group) > 1:  # of all that a round has
                 rest = sum(prod(_most(d.n) or 1 for d in nest.digits) for nest in group)
