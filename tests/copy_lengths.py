@@ -1,7 +1,7 @@
 """How many lines the functions of copies have, of each memory layout of the catalogue with symbols for its sizes.
 
 python tests/copy_lengths.py LANGUAGE [--threads] prints a table: the longest function to the layout and back, of
-elements of 1 and of 4 bytes.
+elements of 4 bytes, in C and Rust also of 1 byte.
 """
 
 import re
@@ -46,10 +46,11 @@ def longest(text, language):
 
 
 def lengths(name, language, threads=False):
-    """Those to a layout and back; None where there is no such copy."""
+    """Those to a layout and back; None where there is no such copy. Kernels, which only some languages have, depend on
+    the bytes of an element."""
     found = []
     for way in (1, -1):
-        for size in (1, 4):
+        for size in (1, 4) if language in ("c", "rust") else (4,):
             try:
                 unit = copy(
                     *symbolic(name)[::way], language, element=size, name="moved", threads=threads

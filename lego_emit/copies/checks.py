@@ -148,8 +148,10 @@ def sizes_of(
     for given in chain(tried, drawn):
         values = {n: given[n] for n in names if n in given}
         if len(found) < count and len(values) == len(names) and values not in found:
-            size = value_of(plan.destination_size, values) if allowed(plan, values) else -1
-            if least <= size * plan.element_bytes and size <= MOST_PLANNED:
+            if not allowed(plan, values):
+                continue
+            ends = [value_of(n, values) for n in (plan.source_size, plan.destination_size)]
+            if least <= ends[1] * plan.element_bytes and max(ends) <= MOST_PLANNED:
                 found.append(values)
     return found
 
