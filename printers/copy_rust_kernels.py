@@ -77,6 +77,7 @@ class KernelsInRust(NestLines):
     """Kernels on arrays, and what is made of an element."""
 
     generic, p = "<T: Copy>", ""
+    kernels: list[Kernel]
 
     def _place(self, ref: Ref, count: Node, stem: str) -> tuple[list[Let], str]:
         """What names an offset that is no name itself, and the element or the slice of so many."""

@@ -97,7 +97,7 @@ class LinesInSimd(LinesInRust):
             "}",
         ]
 
-    def call(self, module: str) -> list[str]:
+    def asking(self, module: str) -> list[str]:
         """What the routine does first."""
         given = [*self.names.values(), "src", "dst", *([PART] if self.routine.slices else [])]
         call = f"{module}::x86_64::{self.name}({', '.join(given)})"
@@ -522,7 +522,7 @@ class CopiesInRust(CopyTexts):
         for part in self.parts:
             if part.routine.registers:
                 own.append(LinesInSimd(printer, part.routine, part.names, part.unit))
-                part.asked = own[-1].call(module)
+                part.asked = own[-1].asking(module)
         self.module = in_module(own, module) if own else []
 
     @property

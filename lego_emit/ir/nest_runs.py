@@ -123,7 +123,9 @@ def _lanes_of(
         for places, strides in ((kernel.loads, ones), (kernel.stores, others))
     )
     reads = [first + k for first in loads for k in range(kernel.lanes)]
-    stored = kernel.run([range(n, n + kernel.lanes) for n in range(0, len(reads), kernel.lanes)])
+    stored: list[list[Any]] = kernel.run(
+        [range(n, n + kernel.lanes) for n in range(0, len(reads), kernel.lanes)]
+    )
     pairs = zip(stores, stored, strict=True)
     return reads, [(first + k, lane) for first, own in pairs for k, lane in enumerate(own)]
 
