@@ -21,10 +21,12 @@ from ..ir.nests import (
     Ref,
     Statement,
     When,
+    all_of,
+    nested,
     plus,
 )
 from ..ir.nodes import Node, const, made, var
-from .schedule import BoxNest, _all, _nested
+from .schedule import BoxNest
 from .tiles import LINE
 
 FEWEST = 2**12  # bytes of a box that is worth tiles
@@ -64,24 +66,24 @@ class Blocks:
         for k, cell, tile in zip(self.ends, self.cell, self.tile, strict=True):
             start, stop, needed[k] = NOTHING, const(tile), tile
             if nest.digits[k].n != tile:
-                around.append(nest._loop(nest.outer[k], k, tile))
+                around.append(nest.loop(nest.outer[k], k, tile))
                 start, stop = var(nest.outer[k]), plus(var(nest.outer[k]), tile)
             elif tile == cell:
                 names[k] = None
                 continue
             last = plus(stop, -cell) if tile % cell else None
             within.append(Loop(nest.inner[k], stop, (), cell, start, last))
-        apart = [nest._loop(nest.inner[k], k, 1) for k in range(len(names)) if k not in self.ends]
-        order = around if nest._has_few_sets else around[::-1]
+        apart = [nest.loop(nest.inner[k], k, 1) for k in range(len(names)) if k not in self.ends]
+        order = around if nest.has_few_sets else around[::-1]
         inner = within if self.inside else within[::-1]
-        body = _nested([*apart, *order, *inner], self._moved(names))
-        condition = _all(nest._at_least(needed) or [])
+        body = nested([*apart, *order, *inner], self._moved(names))
+        condition = all_of(nest.at_least(needed) or [])
         return body if condition is None else (When(condition, body, nest.direct(nest.plain)),)
 
     def _moved(self, names: Sequence[str | None]) -> tuple[Statement, ...]:
         """What is done for a block: a statement for each element."""
         nest, (p, q) = self.nest, self.ends
-        of, to = nest._at(names)
+        of, to = nest.at(names)
         if not self.is_unrolled:
             return (Move(Ref(DESTINATION, to), Ref(SOURCE, of), ONE),)
         lets = [Let(nest.names.fresh(n), at) for n, at in (("from", of), ("into", to))]
@@ -118,13 +120,13 @@ def blocks_of(nest: BoxNest) -> Blocks | None:
     cell = [block.of, block.to] if nest.bytes <= block.most else [1, 1]
     line = max(1, LINE // nest.bytes)
     in_lines = all(isinstance(s, int) and s % line == 0 for s in (digits[p].b, digits[q].a))
-    inside = int(cell == [1, 1] and (not in_lines or nest._has_few_sets))
+    inside = int(cell == [1, 1] and (not in_lines or nest.has_few_sets))
     tile = [max(MANY * cell[0], line), max(MANY * cell[1], line * (1 + inside))]
     for at, k in enumerate(ends):
         n = digits[k].n
         if isinstance(n, int):
             cell[at], tile[at] = min(cell[at], n), min(tile[at], n)
-        elif nest._is_within(k, tile[at]):
+        elif nest.is_within(k, tile[at]):
             return None
     sizes = [d.n for d in digits]
     if min(tile) < (2 if max(cell) > 1 else FEW) or (

@@ -24,6 +24,7 @@ from ..ir.nests import (
     Let,
     Statement,
     When,
+    all_of,
     plus,
     times,
 )
@@ -478,7 +479,7 @@ def _part(
         digits[k] = Digit(extent, digit.a, digit.b)
         a = a + offset * Expr.of(digit.a)
         b = b + behind * Expr.of(level.stride)
-    condition = reduce(lambda x, y: made("land", x, y), conditions) if conditions else None
+    condition = all_of(conditions)
     kept = tuple(d for d in digits if d.n != 1)
     a, b = (e if e.constant is None else e.constant for e in (a, b))
     return lets, condition, Box(kept, 0 if whole.is_padding else a, b, whole.is_padding)

@@ -33,7 +33,7 @@ from ..ir.grids import (
     Spread,
     Store,
 )
-from ..ir.nests import DESTINATION, SOURCE, Let, Ref, Statement, When, plus
+from ..ir.nests import DESTINATION, SOURCE, Let, Ref, Statement, When, all_of, plus
 from ..ir.nodes import Node, const, made, var
 from .digits import Size, Sizes
 from .plan import Box
@@ -433,12 +433,12 @@ class GridNest:
             if not isinstance(n, int) or n % tile[k]:
                 end = plus(first[k], tile[k] // scale(k))
                 conditions.append(made("le", end, self._over(n, scale(k), "n")))
-        condition = _all(conditions)
+        condition = all_of(conditions)
         return None if condition is None else Holds(self.names.local(WHOLE), condition)
 
     def _guarded(self, body: list[Statement], conditions: Sequence[Node]) -> Node | None:
         """The name of whether a word is inside of the box."""
-        condition = _all(conditions)
+        condition = all_of(conditions)
         if condition is None:
             return None
         name = self.names.local("inside")
@@ -469,7 +469,7 @@ class GridNest:
         flag = self.names.fresh("wide")
         (then, one), (otherwise, other) = map(self._scoped, (best, plain))
         self.names.take(let.name for let in (*then, *otherwise) if isinstance(let, Let))
-        first = Aligned(flag, best.bytes, _all(best.conditions))
+        first = Aligned(flag, best.bytes, all_of(best.conditions))
         return [first, When(None, then, otherwise, (flag,))], [one, other]
 
     def alone(self) -> tuple[list[Statement], list[Node]]:
@@ -486,7 +486,7 @@ class GridNest:
         if not best.conditions:
             return [*then], [one]
         flag = self.names.fresh("wide")
-        first = Aligned(flag, 1, _all(best.conditions))
+        first = Aligned(flag, 1, all_of(best.conditions))
         return [first, When(None, then, (otherwise,), (flag,))], [one, other]
 
     def arm(self, number: int) -> Arm:
@@ -522,7 +522,7 @@ class GridNest:
         if left != const(0):
             conditions.append(made("eq", left, 0))
         source = None if self.box.is_padding else _sum(self.names.named(self.box.a, "from"), terms)
-        condition = _all(conditions)
+        condition = all_of(conditions)
         assert condition is not None
         return Arm(tuple(lets), condition, source)
 
@@ -601,11 +601,6 @@ def _term(stride: Node, index: Node, many: int) -> tuple[Node, Node]:
     if stride.op == "const":
         return const(stride.value * many), index
     return stride, index if many == 1 else made("mul", index, many)
-
-
-def _all(conditions: Sequence[Node]) -> Node | None:
-    once = [*dict.fromkeys(conditions)]
-    return reduce(lambda x, y: made("land", x, y), once) if once else None
 
 
 def resolved(node: Node, lets: Sequence[Let]) -> Node:

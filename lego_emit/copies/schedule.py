@@ -31,7 +31,9 @@ from ..ir.nests import (
     Vectors,
     When,
     Zero,
+    all_of,
     linear,
+    nested,
     plus,
 )
 from ..ir.nodes import Node, const, evaluated, made, var
@@ -73,9 +75,9 @@ class BoxNest(Tiles):
             cell, size = max(mover.cell[k], 1), tile[k]
             names[k] = self.inner[k]
             if size <= cell:
-                apart[k] = self._loop(self.inner[k], k, cell)
-            elif self._is_within(k, size):
-                within.append(self._loop(self.inner[k], k, cell))
+                apart[k] = self.loop(self.inner[k], k, cell)
+            elif self.is_within(k, size):
+                within.append(self.loop(self.inner[k], k, cell))
                 full.append(within[-1])
             else:
                 start, n = var(self.outer[k]), self.digits[k].n
@@ -93,21 +95,21 @@ class BoxNest(Tiles):
                 else:
                     within.append(full[-1])
         moved = (self._moved(mover, names, streams),)
-        inner = (*ends, *_nested(within, moved))
+        inner = (*ends, *nested(within, moved))
         if mover.kernel is not None and len(fits) > 1 and not is_known:
-            inner = (When(_all(fits), _nested(full, moved), inner),)
+            inner = (When(all_of(fits), nested(full, moved), inner),)
         if mover.kernel is not None and apart and not around:
             inner = (*self._fetched(apart, names), *inner)
         elif mover.kernel is not None and self._has_short_rows and len(around) == 1:
             inner = (*self._rows_ahead(tile, names), *inner)
         order = self._by_source(around)
-        if mover.kernel is not None and self._has_few_sets:
+        if mover.kernel is not None and self.has_few_sets:
             order = order[::-1]
         nest = [*(apart[k] for k in sorted(apart)), *order]
         if in_lines:
             both = apart | around
             nest = [both[k] for k in sorted(both, key=lambda k: -self._far(k))]
-        return self._unless_empty(mover.run, _nested(nest, inner))
+        return self._unless_empty(mover.run, nested(nest, inner))
 
     def _within(self, mover: Mover, k: int, size: int, stop: Node) -> Loop:
         """The loop within a tile. Of squares, the second row is moved before the first: what a load or a store strides by
@@ -178,7 +180,7 @@ class BoxNest(Tiles):
             found[k] = max(found[k], self._known(k))
         elif mover.kernel is not None and mover.kernel.square is not None:
             return found  # whose rows are written in pairs, the second one first
-        elif self.chains[0] and not (mover.kernel is not None and self._has_few_sets):
+        elif self.chains[0] and not (mover.kernel is not None and self.has_few_sets):
             twice = {self.chains[0][-1].digit}
             if self._is_short(mover) and len(self.chains[1]) == 1 and not streams:
                 twice.add(self.chains[1][0].digit)
@@ -227,16 +229,16 @@ class BoxNest(Tiles):
         own = [self.inner[d] if d in loops else name for d, name in enumerate(names)]
         pairs = (DESTINATION, self.b, (k, along)), (SOURCE, self.a, (along, k))
         for array, (side, strides, (row, line)) in zip((1, 0), pairs, strict=True):
-            at = linear(self._at(own)[array], [(strides[along], following)])
+            at = linear(self.at(own)[array], [(strides[along], following)])
             nest = [
                 Loop(self.inner[row], loops[row], ()),
                 Loop(self.inner[line], loops[line], (), LINE // self.bytes),
             ]
-            found += _nested(nest, (Fetch(Ref(side, at)),))
+            found += nested(nest, (Fetch(Ref(side, at)),))
         return tuple(found)
 
     @property
-    def _has_few_sets(self) -> bool:
+    def has_few_sets(self) -> bool:
         """Whether lines of a tile are known to lie a multiple of 512 bytes apart: they are read and written in the
         order of the destination, before others drive them out."""
         return any(
@@ -269,7 +271,7 @@ class BoxNest(Tiles):
             rows = [d for d, size in enumerate(self.tile) if size and d not in line]
             loops = [Loop(self.inner[d], self.n[d], ()) for d in rows]
             loops.append(Loop(self.inner[last], self.n[last], (), step))
-            found += _nested(loops, (Fetch(Ref(side, self._at(own)[array])),))
+            found += nested(loops, (Fetch(Ref(side, self.at(own)[array])),))
         return tuple(found)
 
     def _by_source(self, loops: Mapping[int, Loop]) -> list[Loop]:
@@ -277,7 +279,8 @@ class BoxNest(Tiles):
         inside = {t.digit for t in self.chains[0]}
         return [loops[k] for k in sorted(loops, key=lambda k: k in inside)]
 
-    def _loop(self, name: str, k: int, step: int) -> Loop:
+    def loop(self, name: str, k: int, step: int) -> Loop:
+        """A loop over a digit in such steps, still without a body."""
         return Loop(name, self.n[k], (), step, last=self._last(k, step))
 
     def _last(self, k: int, step: int) -> Node | None:
@@ -313,9 +316,9 @@ class BoxNest(Tiles):
                 continue
             origin[k] = self.outer[k]
             if not size:
-                apart.append(self._loop(self.outer[k], k, 1))
+                apart.append(self.loop(self.outer[k], k, 1))
                 continue
-            around[k] = self._loop(self.outer[k], k, size)
+            around[k] = self.loop(self.outer[k], k, size)
             if reads:
                 stop = plus(self.n[k], -ragged)  # from there on the tile before reaches the end
                 last = plus(self.n[k], -size)
@@ -323,7 +326,7 @@ class BoxNest(Tiles):
             if k == line[-1] and start != NOTHING:
                 last = plus(self.n[k], -size)
                 around[k] = replace(around[k], start=start, rises=True, last=last)
-        of, to = self._at(origin)
+        of, to = self.at(origin)
         fills = [
             Loop(self.inner[k], const(tile[k]), (), max(mover.cell[k], 1), rolled=True)
             for k in (*reversed(line), *rows)
@@ -349,10 +352,10 @@ class BoxNest(Tiles):
             pair = Ref(DESTINATION, places[0]), Ref(BUFFER, places[1])
             drained = (Move(*pair, const(width), streams),)
         taken = [Loop(self.inner[k], const(tile[k]), (), rolled=True) for k in rows]
-        parts = (*_nested(fills, (filled,)), *_nested(taken, drained))
+        parts = (*nested(fills, (filled,)), *nested(taken, drained))
         if streams and self.abilities.fetches:
             parts = (*self._ahead(of, tile), *parts)
-        return _nested([*apart, *self._by_source(around)], (Buffer(running, parts, LINE),))
+        return nested([*apart, *self._by_source(around)], (Buffer(running, parts, LINE),))
 
     def _lines(
         self, places: tuple[Node, Node], k: int, step: int, ragged: int
@@ -398,7 +401,7 @@ class BoxNest(Tiles):
         terms = [(self.a[k], self.inner[k]) for k in rows]
         fetch = Fetch(Ref(SOURCE, linear(of, [(self.a[last], following), *terms])), True)
         loops = [Loop(self.inner[k], const(tile[k]), (), rolled=True) for k in rows]
-        return (Let(following, value), *_nested(loops, (fetch,)))
+        return (Let(following, value), *nested(loops, (fetch,)))
 
     def _grown(self, source: int, destination: int) -> list[int]:
         """The tile with several lines on both sides, as far as these and the buffer have room."""
@@ -429,11 +432,11 @@ class BoxNest(Tiles):
             return self._by_runs(call)
         self.kinds.append(f"kernel of {len(self.mover.kernel.loads)} registers")
         body = self.direct(self.mover) if call is None else (call,)
-        if self.has_lines and self._at_least(self.tile) is not None:
+        if self.has_lines and self.at_least(self.tile) is not None:
             body = self._through_buffer(body)
         if body == (call,):
             return body
-        needed = _all(self._at_least(self.mover.cell) or [])
+        needed = all_of(self.at_least(self.mover.cell) or [])
         return (Vectors(body, self.direct(self.plain) if call is None else (call,), needed),)
 
     @cached_property
@@ -444,7 +447,7 @@ class BoxNest(Tiles):
         if not able or self.has_long_runs or self.mover.kernel is not None:
             return None
         own = passes_of(self.digits, self.bytes)
-        return None if own is None or self._is_within(own.across, own.width - 1) else own
+        return None if own is None or self.is_within(own.across, own.width - 1) else own
 
     def _by_passes(self, own: Passes) -> tuple[Statement, ...]:
         """Blocks that a kernel takes into a buffer and another one out of it."""
@@ -457,16 +460,14 @@ class BoxNest(Tiles):
         if self._is_whole(own.across, own.width):
             origin[own.across] = None
         around = [
-            self._loop(name, k, max(1, tile[k]))
-            for k, name in enumerate(origin)
-            if name is not None
+            self.loop(name, k, max(1, tile[k])) for k, name in enumerate(origin) if name is not None
         ]
-        of, to = self._at(origin)
+        of, to = self.at(origin)
         memories = Ref(SOURCE, of), Ref(DESTINATION, to)
         names = [*self.inner, self.names.fresh("k")]
         body = own.buffered(self.digits, memories, (self.a, self.b), names, self.abilities.pairs)
         plain = self.direct(self.plain)
-        return (Vectors(_nested(around, (body,)), plain, _all(self._at_least(tile) or [])),)
+        return (Vectors(nested(around, (body,)), plain, all_of(self.at_least(tile) or [])),)
 
     def _through_buffer(self, body: tuple[Statement, ...]) -> tuple[Statement, ...]:
         """Bodies through a buffer where the copy is large or rows share places in a cache, else the direct one."""
@@ -474,8 +475,8 @@ class BoxNest(Tiles):
         said: list[str] = []
         shared = self._shared()
         own = self._grown(4, 4)
-        condition = _all(
-            [*(self._at_least(own) or []), *([shared] if isinstance(shared, Node) else [])]
+        condition = all_of(
+            [*(self.at_least(own) or []), *([shared] if isinstance(shared, Node) else [])]
         )
         if shared is not False and (condition is None or self.total is not None):
             through = self.buffered(own, False)
@@ -503,16 +504,16 @@ class BoxNest(Tiles):
         if len(self.chains[1]) == 1 and aligned != []:
             own = self._grown(1, max(self.bytes, 4))
             wide = [n + (line if k == taken.digit else 0) for k, n in enumerate(own)]
-            needed = self._at_least(wide)
+            needed = self.at_least(wide)
             if needed is not None:
                 unit = self.bytes if self.bytes > 1 else 0
-                flag = Flag(self.names.fresh(name), _all(needed), unit, total)
+                flag = Flag(self.names.fresh(name), all_of(needed), unit, total)
                 return flag, self.buffered(own, True, ragged=line)
         if aligned is None:
             return None, ()
         own = self._grown(1, max(self.bytes, 2))
-        needed = [*(self._at_least(own) or []), *aligned]
-        flag = Flag(self.names.fresh(name), _all(needed), VECTOR, total)
+        needed = [*(self.at_least(own) or []), *aligned]
+        flag = Flag(self.names.fresh(name), all_of(needed), VECTOR, total)
         if self._is_whole(taken.digit, own[taken.digit]):
             return flag, self.buffered(own, True)
         before = Before(self.names.fresh("before"), line)
@@ -581,9 +582,9 @@ class BoxNest(Tiles):
         self.kinds.append("streamed where it is large")
         flag = self.names.fresh("streams")
         streamed = When(None, self.direct(self.plain, True), body, (flag,))
-        return (Vectors((Flag(flag, _all(aligned), VECTOR, self.total), streamed), body),)
+        return (Vectors((Flag(flag, all_of(aligned), VECTOR, self.total), streamed), body),)
 
-    def _at_least(self, extents: Sequence[int]) -> list[Node] | None:
+    def at_least(self, extents: Sequence[int]) -> list[Node] | None:
         """The conditions that no extent is smaller; None where one is."""
         found: list[Node] = []
         for k, size in enumerate(extents):
@@ -612,18 +613,5 @@ class BoxNest(Tiles):
         count = const(1) if k is None else self.n[k]
         names = [None if at == k else self.inner[at] for at in range(len(self.digits))]
         loops = [Loop(name, self.n[at], ()) for at, name in enumerate(names) if name is not None]
-        body = (Zero(Ref(DESTINATION, self._at(names)[1]), count),)
-        return self._unless_empty(count, _nested(loops, body))
-
-
-def _all(conditions: Sequence[Node]) -> Node | None:
-    """The condition that all of them hold, each once."""
-    once = [*dict.fromkeys(conditions)]
-    return reduce(lambda x, y: made("land", x, y), once) if once else None
-
-
-def _nested(loops: Sequence[Loop], body: tuple[Statement, ...]) -> tuple[Statement, ...]:
-    """Loops around a body, the first one outside."""
-    for loop in reversed(loops):
-        body = (replace(loop, body=body),)
-    return body
+        body = (Zero(Ref(DESTINATION, self.at(names)[1]), count),)
+        return self._unless_empty(count, nested(loops, body))

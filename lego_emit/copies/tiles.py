@@ -385,7 +385,7 @@ class Tiles:
         """Whether so many of a digit are all."""
         return size > 0 and self.digits[k].n == size
 
-    def _is_within(self, k: int, size: int) -> bool:
+    def is_within(self, k: int, size: int) -> bool:
         """Whether a digit is known to have no more than so many, as a remainder has."""
         n = self.digits[k].n
         if not isinstance(n, int):
@@ -397,7 +397,7 @@ class Tiles:
 
     # -- offsets -----------------------------------------------------------------------------------
 
-    def _at(self, names: Sequence[str | None]) -> tuple[Node, Node]:
+    def at(self, names: Sequence[str | None]) -> tuple[Node, Node]:
         """The places in the source and in the destination of an index; None for 0."""
         pairs = [(k, name) for k, name in enumerate(names) if name is not None]
         return (
@@ -406,7 +406,7 @@ class Tiles:
         )
 
     def _moved(self, mover: Mover, names: Sequence[str | None], streams: bool = False) -> Statement:
-        of, to = self._at(names)
+        of, to = self.at(names)
         if mover.kernel is None:
             return Move(Ref(DESTINATION, to), Ref(SOURCE, of), mover.run, streams)
         return Apply(

@@ -26,7 +26,8 @@ prints the plain part of `Vectors` and has no `Apply`, `Buffer` or `streams`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -527,6 +528,19 @@ def helpers(body: Body) -> list[Helper]:
         if isinstance(s, Call):
             found |= dict.fromkeys([*helpers(s.helper.body), s.helper])
     return list(found)
+
+
+def nested(loops: Sequence[Loop], body: tuple[Statement, ...]) -> tuple[Statement, ...]:
+    """Loops around a body, the first one outside."""
+    for loop in reversed(loops):
+        body = (replace(loop, body=body),)
+    return body
+
+
+def all_of(conditions: Sequence[Node]) -> Node | None:
+    """The condition that all of them hold, each once; None without any."""
+    once = [*dict.fromkeys(conditions)]
+    return reduce(lambda x, y: made("land", x, y), once) if once else None
 
 
 def linear(start: Node, terms: Sequence[tuple[Node, str]]) -> Node:
