@@ -611,6 +611,22 @@ def test_texts_are_the_same_every_time():
     assert "copy_source_bytes" in str(units[1])
 
 
+def test_a_slow_first_call_shortens_no_round():
+    """It looks a symbol up; a round of few calls would measure what surrounds them."""
+    clock, calls = [0.0], {"a": list[int](), "b": list[int]()}
+
+    def called(name):
+        def function(rounds):
+            clock[0] += 1e-3 * rounds + (1.0 if not calls[name] else 0.0)
+            calls[name].append(rounds)
+
+        return function
+
+    found = running.in_turns([called("a"), called("b")], 3, lambda: clock[0], 0.1)
+    assert found == [[pytest.approx(1e-3)] * 3] * 2
+    assert all(own[-3:] == [100] * 3 for own in calls.values())
+
+
 @pytest.mark.slow
 def test_bytes_are_what_the_index_type_holds():
     unit = copy(Row(M, N), Col(M, N), "c", element=24, name="f")
