@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from lego_emit.printers.copy_forms import C, CopiesInC, LinesInC
-from lego_emit.printers.copy_vectors import COMMA, WORDS
+from lego_emit.printers.copy_kernels import COMMA, WORDS
 
 CPP = replace(
     C,

@@ -37,7 +37,8 @@ from lego_emit.ir.nests import (
     walk,
 )
 from lego_emit.ir.nodes import Node, const
-from lego_emit.printers.copy_vectors import COMMA, VECTOR, WORDS, VectorsInC
+from lego_emit.printers.copy_kernels import COMMA, VECTOR, WORDS
+from lego_emit.printers.copy_vectors import VectorsInC
 
 C = NestForms(
     one="memcpy({to}, {of}, {count});",

@@ -35,7 +35,7 @@ from lego_emit.printers.rust_layout import END, LIST, WIDTH
 from lego_emit.printers.rust_lints import allowed
 
 CHAIN = 60  # columns of calls that rustfmt leaves on a line
-LONG = 128  # elements of a block, whose loops compilers make vectors of and don't unroll
+LONG = 96  # elements of a block, whose loops compilers make vectors of and don't unroll
 MOST_LINES = 96  # of a body, beside the lines that check the slices
 
 # What kernels call.
@@ -173,16 +173,22 @@ class KernelsInRust(NestLines):
         found = rust_layout.head(head, parameters, "").split("\n")
         loads = [self._offset(place, "a", own) for place in kernel.loads]
         stores = [self._offset(place, "b", other) for place in kernel.stores]
-        orders, count = kernel.shuffled, len(loads)
+        shuffled, count = kernel.shuffled, len(loads)
         is_long = count * kernel.lanes >= LONG
-        if orders and (is_long or count == kernel.lanes):
+        if shuffled is not None and (is_long or count == kernel.lanes or shuffled[2] < 0):
+            *orders, rounds = shuffled
             loads, stores = (
                 [some[k] for k in order]
                 for some, order in zip((loads, stores), orders, strict=True)
             )
-            found += (self._shuffles if is_long else self._zips)(kernel, loads, stores)
+            if rounds < 0:
+                found += self._packed(kernel, loads, stores)
+            elif is_long:
+                found += self._shuffles(kernel, loads, stores, rounds)
+            else:
+                found += self._zips(kernel, loads, stores)
         else:
-            found += self._registers(kernel, loads)
+            found += self._registers(loads, kernel.lanes)
             loaded = [[f"x{k}[{lane}]" for lane in range(kernel.lanes)] for k in range(count)]
             for offset, lanes in zip(stores, kernel.run(loaded), strict=True):
                 array = rust_layout.parse(f"[{LIST}{BREAK.join(map(str, lanes))}{END}]")
@@ -193,11 +199,11 @@ class KernelsInRust(NestLines):
             marks.insert(0, "#[allow(clippy::too_many_lines)]")
         return [*marks, *found, "}"]
 
-    def _registers(self, kernel: Kernel, loads: Sequence[Node]) -> list[str]:
-        """What loads each register of a kernel."""
+    def _registers(self, loads: Sequence[Node], lanes: int) -> list[str]:
+        """What loads so many neighbors from each place."""
         change = "" if self.routine.value is None else f".map({self.p}value)"
         own = [self._from(Ref(SOURCE, offset), "&") for offset in loads]
-        T = f"[{self.type}; {kernel.lanes}]"
+        T = f"[{self.type}; {lanes}]"
         return [f"    let x{k}: {T} = {self.p}load({of}){change};" for k, of in enumerate(own)]
 
     def _stored(self, offset: Node, count: int, of: str) -> list[str]:
@@ -210,7 +216,7 @@ class KernelsInRust(NestLines):
 
     def _zips(self, kernel: Kernel, loads: Sequence[Node], stores: Sequence[Node]) -> list[str]:
         """Two registers made one by turns, until one is left."""
-        found, count = self._registers(kernel, loads), len(loads)
+        found, count = self._registers(loads, kernel.lanes), len(loads)
         names, of = [f"x{k}" for k in range(count)], [f"v{k}" for k in range(count)]
         while len(names) > 1:
             pairs = [*zip(names[::2], names[1::2], strict=True)]
@@ -233,7 +239,23 @@ class KernelsInRust(NestLines):
             found += self._stored(offset, count, values)
         return found
 
-    def _shuffles(self, kernel: Kernel, loads: Sequence[Node], stores: Sequence[Node]) -> list[str]:
+    def _packed(self, kernel: Kernel, loads: Sequence[Node], stores: Sequence[Node]) -> list[str]:
+        """Fields put side by side, element by element, of which compilers make better code than of shuffles' inverses."""
+        own, ((offset, _, end),) = _joined(loads, kernel.lanes), _joined(stores, kernel.lanes)
+        count = own[0][2]
+        found = self._registers([offset for offset, _, _ in own], count)
+        values = ", ".join(f"x{k}[k]" for k in range(len(own)))
+        to = DESTINATION if offset == const(0) else f"{DESTINATION}[{self.text(offset)}..]"
+        return [
+            *found,
+            f"    for (k, to) in {to}[..{end}].chunks_exact_mut({len(own)}).enumerate() {{",
+            f"        to.copy_from_slice(&[{values}]);",
+            "    }",
+        ]
+
+    def _shuffles(
+        self, kernel: Kernel, loads: Sequence[Node], stores: Sequence[Node], rounds: int
+    ) -> list[str]:
         """All lanes in an array, and perfect shuffles from one to another."""
         lanes, count = kernel.lanes, len(loads)
         found = [f"    let mut x = [src[0]; {lanes * count}];", "    let mut y = x;"]
@@ -244,13 +266,14 @@ class KernelsInRust(NestLines):
                 "    }",
             ]
         else:
-            for k, offset in enumerate(loads):
-                of = f"&src[{self.text(offset)}..][..{lanes}]"
-                found.append(f"    x[{lanes * k}..{lanes * (k + 1)}].copy_from_slice({of});")
+            for offset, start, end in _joined(loads, lanes):
+                of = f"src[{self.text(offset)}..]" if offset != const(0) else "src"
+                to = f"x[{start}..{end}]" if end - start < lanes * count else "x"
+                found.append(f"    {to}.copy_from_slice(&{of}[..{end - start}]);")
         if self.routine.value is not None:
             found += ["    for v in &mut x {", f"        *v = {self.p}value(*v);", "    }"]
         x, y = "x", "y"
-        for _ in range(count.bit_length() - 1):
+        for _ in range(rounds):
             found.append(f"    {self.p}shuffle(&{x}, &mut {y});")
             x, y = y, x
         if stride := _stride(stores):
@@ -260,8 +283,9 @@ class KernelsInRust(NestLines):
                 f"        dst[k * {stride}..][..{lanes}].copy_from_slice(row);",
                 "    }",
             ]
-        for k, offset in enumerate(stores):
-            found += self._stored(offset, lanes, f"&{x}[{lanes * k}..{lanes * (k + 1)}]")
+        for offset, start, end in _joined(stores, lanes):
+            of = f"&{x}[{start}..{end}]" if end - start < lanes * count else f"&{x}"
+            found += self._stored(offset, end - start, of)
         return found
 
     def _offset(self, place: Any, stem: str, strides: list[int]) -> Node:
@@ -294,6 +318,18 @@ def _stride(offsets: Sequence[Node]) -> str:
     step = offsets[1]
     rises = [made("mul", k, step) for k in range(2, len(offsets))]
     return str(step.value) if step.op == "var" and [*offsets] == [const(0), step, *rises] else ""
+
+
+def _joined(offsets: Sequence[Node], lanes: int) -> list[tuple[Node, int, int]]:
+    """Where registers lie in memory that are neighbors there, and from where to where in an array of all."""
+    found: list[tuple[Node, int, int]] = []
+    for k, offset in enumerate(offsets):
+        if found and plus(found[-1][0], found[-1][2] - found[-1][1]) == offset:
+            first, start, _ = found.pop()
+            found.append((first, start, (k + 1) * lanes))
+        else:
+            found.append((offset, k * lanes, (k + 1) * lanes))
+    return found
 
 
 def sum_of(x: Node, y: Node) -> Node:

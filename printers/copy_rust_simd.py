@@ -39,6 +39,7 @@ ABILITIES = Abilities(calls=True, signed=False, squares=False)
 VECTOR, LINE = 16, 64  # bytes of a register, and of a cache's line
 WHERE = '#[cfg(all(feature = "simd", target_arch = "x86_64"))]'
 AVX2, SSE2 = '#[cfg(target_feature = "avx2")]', '#[cfg(not(target_feature = "avx2"))]'
+SSSE3, SSE2_ALONE = AVX2.replace("avx2", "ssse3"), SSE2.replace("avx2", "ssse3")
 INLINE = "#[inline(always)]"
 WORDS = {1: "epi8", 2: "epi16", 4: "epi32", 8: "epi64"}
 READ = "options(pure, readonly, nostack, preserves_flags)"
@@ -204,26 +205,44 @@ class LinesInSimd(LinesInRust):
             f", {self.text(n)}" if w == "_two" else "" for n, w in zip(apart, ways, strict=True)
         ]
         pad = " " * 8
-        body: list[str] = []
-        for k, place in enumerate(kernel.loads):
-            of = self._pointer("src", self._offset(place, "a", own))
-            body.append(f"let x{k} = load{ways[0]}({of}{more[0]});")
-        for s in kernel.steps:
-            body.append(f"let x{s.out} = {self._mix(s, pairs)};")
-        for register, place in zip(kernel.kept, kernel.stores, strict=True):
-            to = self._pointer("dst", self._offset(place, "b", other))
-            body.append(f"store{ways[1]}({to}{more[1]}, x{register});")
         number, given = at or "", ", ".join(["src", "dst", *strides])
         integers = [f"{n}: usize" for n in strides]
-        found = ["", INLINE]
-        if pairs:
+
+        def moved(kernel: Kernel, pairs: bool) -> list[str]:
+            """What loads, exchanges and stores a block, or a pair."""
+            load, store = (
+                f"{stem}{w}" if pairs else stem
+                for stem, w in zip(("load", "store"), ways, strict=True)
+            )
+            far = more if pairs else ("", "")
+            found: list[str] = []
+            for k, place in enumerate(kernel.loads):
+                of = self._pointer("src", self._offset(place, "a", own))
+                found.append(f"let x{k} = {load}({of}{far[0]});")
+            for s in kernel.steps:
+                found.append(f"let x{s.out} = {self._mix(s, pairs)};")
+            for register, place in zip(kernel.kept, kernel.stores, strict=True):
+                to = self._pointer("dst", self._offset(place, "b", other))
+                found.append(f"{store}({to}{far[1]}, x{register});")
+            return found
+
+        def function(name: str, body: Sequence[str]) -> list[str]:
+            """What moves a pair of blocks, or one block beside another, by pointers."""
             head = [f"src: *const {self.type}", f"dst: *mut {self.type}", *integers]
-            text = rust_layout.head(f"unsafe fn exchange{number}<T>", head, "")
-            found += [*text.split("\n"), "    // SAFETY: as the caller says.", "    unsafe {"]
-            found += [*(f"{pad}{line}" for line in body), "    }", "}", "", INLINE]
+            text = rust_layout.head(f"unsafe fn {name}{number}<T>", head, "")
+            found = [*text.split("\n"), "    // SAFETY: as the caller says.", "    unsafe {"]
+            return [*found, *(f"{pad}{line}" for line in body), "    }", "}", "", INLINE]
+
+        body, found = moved(kernel, pairs), ["", INLINE]
+        if pairs:
+            found += function("exchange", body)
             second = [self._pointer(a, n) for a, n in zip(("src", "dst"), apart, strict=True)]
             body = [f"exchange{number}({given});", SSE2]
             body.append(f"exchange{number}({', '.join([*second, *strides])});")
+        if pairs and kernel.zipped is not None:
+            found += function("zipped", moved(kernel.zipped, False))
+            body = [SSSE3, "{", *(f"    {line}" for line in body), "}"]
+            body += [SSE2_ALONE, f"zipped{number}({given});"]
         head = [f"src: &[{self.type}]", f"dst: &mut [{self.type}]", *integers]
         text = rust_layout.head(f"fn block{number}<T: Copy>", head, "")
         checks = [f"core::mem::size_of::<T>() == {VECTOR // kernel.lanes}"]
@@ -264,6 +283,9 @@ class LinesInSimd(LinesInRust):
     def _mix(self, s: Exchange, pairs: bool) -> str:
         """A zip of halves where the exchange is one, else a mix of bytes."""
         lanes, both = s.lanes, f"x{s.x}, x{s.y}"
+        for start, side in enumerate(("evens", "odds")):
+            if not pairs and lanes == (*range(start, 2 * VECTOR, 2),):
+                return f"{side}({both})"
         size = VECTOR // len(lanes)
         lane_bytes = [lane * size + k for lane in lanes for k in range(size)]
         for word, name in reversed(WORDS.items()):
@@ -423,6 +445,23 @@ fn mix(x: __m128i, y: __m128i, lanes: [u8; 16]) -> __m128i {
             core::mem::transmute(lanes.map(|k| both[k as usize]))
         }
     }
+}
+
+/// The even bytes of two registers.
+#[inline(always)]
+fn evens(x: __m128i, y: __m128i) -> __m128i {
+    // SAFETY: the machine has it.
+    unsafe {
+        let low = _mm_set1_epi16(0xff);
+        _mm_packus_epi16(_mm_and_si128(x, low), _mm_and_si128(y, low))
+    }
+}
+
+/// The odd bytes of two registers.
+#[inline(always)]
+fn odds(x: __m128i, y: __m128i) -> __m128i {
+    // SAFETY: the machine has it.
+    unsafe { _mm_packus_epi16(_mm_srli_epi16::<8>(x), _mm_srli_epi16::<8>(y)) }
 }
 
 /// The same in both blocks.

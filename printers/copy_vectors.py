@@ -1,4 +1,4 @@
-"""What stands before copies in C and C++: vectors, their exchanges, kernels, and what is made of an element.
+"""What stands before copies in C and C++: vectors, their exchanges, and what is made of an element.
 
 References: GCC's manual, "Vector Extensions" and __builtin_shufflevector (GCC 12 and Clang have it);
 Intel's intrinsics guide, _mm_stream_si128 and _mm_sfence.
@@ -6,12 +6,11 @@ Intel's intrinsics guide, _mm_stream_si128 and _mm_sfence.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from lego_emit.emit.nests import (
     VALUES,
-    NestLines,
     hexadecimal,
     narrowed,
     rows,
@@ -22,26 +21,19 @@ from lego_emit.ir.nests import (
     ENTRIES,
     SOURCE,
     VALUE,
-    Kernel,
     Move,
     kernels,
-    plus,
     walk,
 )
-from lego_emit.ir.nodes import Node, const, made, var
+from lego_emit.ir.nodes import const
+from lego_emit.printers.copy_kernels import LINE, VECTOR, WORDS, ZIPPED, KernelsInC
 
-COMMA = f",{BREAK}"
-INLINED = "__attribute__((always_inline))"  # of kernels, whose callers know their strides
-VECTOR, LINE = 16, 64  # bytes of a register, and of a cache's line
-WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 LARGE = 16 * 2**20  # bytes
 
 
-class VectorsInC(NestLines):
+class VectorsInC(KernelsInC):
     """The helpers of routines that share them."""
 
-    restrict, star = "restrict", " *"
-    mark = "static inline"  # what stands before a helper
     constant = "static const"  # and before a table
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
@@ -155,23 +147,7 @@ class VectorsInC(NestLines):
         """A number as one of another type."""
         return f"({T})({text})"
 
-    def _strides(self, kernel: Kernel) -> list[list[int]]:
-        return [
-            [
-                k
-                for k in range(len(kernel.block))
-                if any(index[k] for index, _ in places)
-                or (k == kernel.pair and kernel.apart(side) is None)
-                or (k == kernel.square and side == 1)
-            ]
-            for side, places in enumerate((kernel.loads, kernel.stores))
-        ]
-
     # -- what comes before the routine ---------------------------------------------------------------
-
-    def cast(self, T: str, text: str) -> str:
-        """A vector as one of another type."""
-        return f"({T}){text}"
 
     @property
     def has_vectors(self) -> bool:
@@ -302,11 +278,12 @@ class VectorsInC(NestLines):
     def _has_pairs(self) -> bool:
         return any(kernel.pair is not None for kernel in self.kernels)
 
-    def _mixes(self, pairs: bool, length: int = VECTOR) -> list[str]:
-        """The exchanges of kernels of single blocks, or of pairs; length: of a register in bytes."""
+    def _mixes(self, pairs: bool, length: int = VECTOR, zipped: bool = False) -> list[str]:
+        """The exchanges of kernels of single blocks, or of pairs; length: of a register in bytes; zipped: those by zips
+        alone."""
         found: list[str] = []
         V, count = self._vector(pairs), length // VECTOR
-        for lanes in self._masks(pairs):
+        for lanes in self._masks(pairs, zipped):
             size = self._shape(lanes)
             half, step = VECTOR // size, max(1, size // self.routine.element_bytes)
             own = [lane * self.routine.element_bytes // size for lane in lanes[::step]]
@@ -340,7 +317,10 @@ class VectorsInC(NestLines):
             f"typedef {self._type(1, 2 * VECTOR)} {V};",
             *self._mixes(True, 2 * VECTOR),
         ]
-        plain = [f"typedef {self._type(1)} {V};", *self._mixes(True)]
+        plain, mixes = [f"typedef {self._type(1)} {V};"], self._mixes(True)
+        if zips := self._mixes(True, zipped=True):
+            mixes = [ZIPPED, *zips, "#else", *mixes, "#endif"]
+        plain += mixes
         if any(kernel.square is not None for kernel in kernels):
             x, y = (self.cast(long, name) for name in "xy")
             for half, lanes in (("low", "0, 1, 4, 5"), ("high", "2, 3, 6, 7")):
@@ -394,259 +374,12 @@ class VectorsInC(NestLines):
     def _typedef(self, size: int, length: int = VECTOR) -> str:
         return f"typedef {self.word(size)} {self._type(size, length)} __attribute__((vector_size({length})));"
 
-    def _vector(self, pairs: bool) -> str:
-        """The type of registers of single blocks, or of pairs."""
-        return f"{self.p}wide" if pairs else self._type(1)
-
     def address(self, text: str) -> str:
         """A pointer as a number."""
         return f"(uintptr_t){text}" if text.isidentifier() else f"(uintptr_t)({text})"
 
     no_parameters = "(void)"
-    template: tuple[str, ...] = ()
 
     def pointer_to(self, T: str, text: str) -> str:
         """A pointer to another type."""
         return f"({T} *){text}"
-
-    def word(self, size: int) -> str:
-        """An unsigned type of so many bytes."""
-        return WORDS[size]
-
-    def _masks(self, pairs: bool) -> list[tuple[int, ...]]:
-        kernels = (kernel for kernel in self.kernels if pairs == (kernel.pair is not None))
-        return list(dict.fromkeys(step.lanes for kernel in kernels for step in kernel.steps))
-
-    def _type(self, size: int, length: int = VECTOR) -> str:
-        """A vector of words of so many bytes."""
-        return f"{self.p}u{8 * size}x{length // size}"
-
-    def _mix(self, lanes: tuple[int, ...], pairs: bool) -> str:
-        """What an exchange is called: a zip of the low or the high halves, or a mix with a number."""
-        size, p = self._shape(lanes), f"{self.p}{'wide_' * pairs}"
-        half = VECTOR // size // 2
-        wide = [lane * self.routine.element_bytes // size for lane in lanes]
-        own = wide[:: max(1, size // self.routine.element_bytes)]
-        for word, start in (("low", 0), ("high", half)):
-            if own == [start + k // 2 + k % 2 * 2 * half for k in range(2 * half)]:
-                return f"{p}zip_{word}_u{8 * size}"
-        return f"{p}mix{self._masks(pairs).index(lanes)}"
-
-    def _shape(self, lanes: tuple[int, ...]) -> int:
-        """The bytes of the widest words that an exchange leaves whole."""
-        size, step = self.routine.element_bytes, 1
-        while size < 8 and all(
-            lanes[k] % (2 * step) == 0 and lanes[k + step] == lanes[k] + step
-            for k in range(0, len(lanes), 2 * step)
-        ):
-            size, step = 2 * size, 2 * step
-        return size
-
-    def _kernel(self, at: int, kernel: Kernel) -> list[str]:
-        p, T = self.p, self.type
-        own, other = self._strides(kernel)
-        pairs = kernel.pair is not None
-        V = self._vector(pairs)
-        parameters = [
-            f"const {T}{self.star}{self.restrict} src",
-            f"{T}{self.star}{self.restrict} dst",
-        ]
-        parameters += [f"{self.integer} a{k}" for k in own] + [
-            f"{self.integer} b{k}" for k in other
-        ]
-
-        def head(name: str) -> list[str]:
-            start = f"{self.mark} {INLINED} void {p}{name}{at or ''}"
-            text = self.printer.head(start, COMMA.join(parameters), " {")
-            return [*self.template, *text.split("\n")]
-
-        apart = [self._apart(kernel, side, stem) for side, stem in enumerate("ab")]
-        ways = [
-            "" if not pairs else "_wide" if const(kernel.lanes) == node else "_two"
-            for node in apart
-        ]
-        if kernel.square is not None:
-            ways = ["_wide", "_wide"]
-        more = [
-            f", {self.text(n)}" if w == "_two" else "" for n, w in zip(apart, ways, strict=True)
-        ]
-        load = (
-            "load" if self.routine.value is None else "changed"
-        )  # whose kernels are of single blocks
-        values = [
-            f"x{k} = {p}{load}{ways[0]}({self._at('src', place, 'a', own)}{more[0]})"
-            for k, place in enumerate(kernel.loads)
-        ]
-        values += [f"x{s.out} = {self._mix(s.lanes, pairs)}(x{s.x}, x{s.y})" for s in kernel.steps]
-        count = len(kernel.loads)
-        loads, steps = (
-            self._named(V, values[:count], kernel),
-            self._named(V, values[count:], kernel),
-        )
-        stores = [
-            self.line(f"{p}store{ways[1]}({self._at('dst', place, 'b', other)}{more[1]}, x{k});", 2)
-            for k, place in zip(kernel.kept, kernel.stores, strict=True)
-        ]
-        if kernel.square is not None and kernel.fits_registers:
-            return self._square(at, kernel, head, [*steps, *stores])
-        found = [*head("exchange" if pairs else "block"), *loads, *steps, *stores, "}"]
-        if not pairs:
-            return found
-        if kernel.square is not None:
-            return [*found, *self._halves(at, kernel, head)]
-        strides = "".join(
-            f", {stem}{k}" for stem, ks in zip("ab", (own, other), strict=True) for k in ks
-        )
-        second = ", ".join(
-            f"{array} + {self.text(node, 12)}"
-            for array, node in zip(("src", "dst"), apart, strict=True)
-        )
-        return [
-            *found,
-            *head("block"),
-            f"  {p}exchange{at or ''}(src, dst{strides});",
-            "#ifndef __AVX2__",
-            self.line(f"{p}exchange{at or ''}({second}{strides});", 2),
-            "#endif",
-            "}",
-        ]
-
-    def _named(self, V: str, values: Sequence[str], kernel: Kernel) -> list[str]:
-        """Registers with their names, several in a line where they are many."""
-        group = 4 if len(kernel.steps) > 8 else 1
-        groups = (values[k : k + group] for k in range(0, len(values), group))
-        return [self.line(f"const {V} {COMMA.join(own)};", 2) for own in groups]
-
-    def _square(
-        self, at: int, kernel: Kernel, head: Callable[[str], list[str]], body: Sequence[str]
-    ) -> list[str]:
-        """A kernel of four blocks: of pairs that are neighbors in the source, and that are so in the destination. body:
-        what is done to the registers of two."""
-        p, V, k = self.p, self._vector(True), kernel.square
-        own, other = self._strides(kernel)
-        written = [n for n in other if any(index[n] for index, _ in kernel.stores)]
-        registers = COMMA.join(f"{V} x{n}" for n in range(len(kernel.loads)))
-        to = f"{self.type}{self.star}{self.restrict} dst"
-        strides = "".join(f", b{n}" for n in written)
-        parameters = COMMA.join([registers, to, *(f"{self.integer} b{n}" for n in written)])
-        name = f"{p}exchange{at or ''}"
-        start = self.printer.head(f"{self.mark} {INLINED} void {name}", parameters, " {")
-
-        def loaded(second: int, square: int) -> list[str]:
-            """What loads a block's registers."""
-            found: list[str] = []
-            for index, beyond in kernel.loads:
-                step = kernel.apart(0)
-                rows = [n * second * (m == kernel.pair) for m, n in enumerate(kernel.block)]
-                place = tuple(map(sum, zip(index, rows, strict=True))) if step is None else index
-                place = place, beyond + second * (step or 0) + square * kernel.lanes
-                found.append(f"{p}load_wide({self._at('src', place, 'a', own)})")
-            return found
-
-        def exchanged(values: Sequence[str], second: int, square: int) -> str:
-            index = tuple(n * square * (m == k) for m, n in enumerate(kernel.block))
-            to = self._at("dst", (index, second * kernel.lanes), "b", other)
-            return self.line(f"{name}({COMMA.join(values)},{BREAK}{to}{strides});", 2)
-
-        names = [[f"{side}{n}" for n in range(len(kernel.loads))] for side in "yz"]
-        halves = [
-            [f"{p}{half}_halves({y}, {z})" for y, z in zip(*names, strict=True)]
-            for half in ("low", "high")
-        ]
-        rows = [
-            [f"{own} = {text}" for own, text in zip(side, loaded(second, 0), strict=True)]
-            for second, side in enumerate(names)
-        ]
-        return [
-            *self.template,
-            *start.split("\n"),
-            *body,
-            "}",
-            *head("block"),
-            "#ifdef __AVX2__",
-            *self._named(V, rows[0], kernel),
-            *self._named(V, rows[1], kernel),
-            *(exchanged(halves[square], 0, square) for square in (0, 1)),
-            "#else",
-            *(exchanged(loaded(n, square), n, square) for square in (0, 1) for n in (0, 1)),
-            "#endif",
-            "}",
-        ]
-
-    def _halves(self, at: int, kernel: Kernel, head: Callable[[str], list[str]]) -> list[str]:
-        """A kernel of four blocks that have too many registers: two after two, whose halves are joined in memory."""
-        p, T, V = self.p, self.type, self._vector(True)
-        own, other = self._strides(kernel)
-        length, count = 2 * kernel.lanes, len(kernel.loads)
-        name, join = f"{p}exchange{at or ''}", f"{p}join{at or ''}"
-        block = kernel.block
-        second = tuple(n * (m == kernel.pair) for m, n in enumerate(block)), 0
-        square = tuple(n * (m == kernel.square) for m, n in enumerate(block)), 0
-        step = kernel.apart(0)
-        if step is not None:
-            second = tuple(0 for _ in block), step
-        strides = "".join(f", a{k}" for k in own)
-        of = self._at("src", second, "a", own)
-        beyond = self._at("", square, "b", other).removeprefix(" + ")
-
-        def exchanged(rows: bool, columns: bool) -> str:
-            index, more = second if rows else ((0,) * len(block), 0)
-            of = self._at("src", (index, more + columns * kernel.lanes), "a", own)
-            index = square[0] if columns else (0,) * len(block)
-            to = self._at("dst", (index, rows * kernel.lanes), "b", other)
-            text = "".join(f", b{k}" for k in other)
-            return self.line(f"{name}({of}, {to}{strides}{text});", 2)
-
-        places = [self._at("dst", place, "b", other) for place in kernel.stores]
-        rows = [max(index) for index, _ in kernel.stores]
-        start = f"{self.mark} {INLINED} void {join}"
-        parameters = (
-            f"const {T}{self.star}{self.restrict} halves",
-            f"{T}{self.star}{self.restrict} dst",
-            f"{self.integer} apart",
-        )
-        return [
-            "#ifdef __AVX2__",
-            *self.template,
-            *self.printer.head(start, COMMA.join(parameters), " {").split("\n"),
-            f"  const {V} y = {p}load_wide(halves);",
-            f"  const {V} z = {p}load_wide(halves + {length * count});",
-            f"  {p}store_wide(dst, {p}low_halves(y, z));",
-            f"  {p}store_wide(dst + apart, {p}high_halves(y, z));",
-            "}",
-            "#endif",
-            *head("block"),
-            "#ifdef __AVX2__",
-            f"  {T} halves[{2 * length * count}] __attribute__((aligned({LINE})));",
-            f"  {name}(src, halves{strides}, {length});",
-            self.line(f"{name}({of}, halves + {length * count}{strides}, {length});", 2),
-            *(
-                self.line(f"{join}(halves{f' + {length * n}' if n else ''}, {to}, {beyond});", 2)
-                for n, to in zip(rows, places, strict=True)
-            ),
-            "#else",
-            *(exchanged(rows, columns) for columns in (False, True) for rows in (False, True)),
-            "#endif",
-            "}",
-        ]
-
-    def _apart(self, kernel: Kernel, side: int, stem: str) -> Node:
-        """How far apart both blocks of a pair are."""
-        if kernel.pair is None:
-            return const(0)
-        found = kernel.apart(side)
-        if found is not None:
-            return const(found)
-        size, stride = kernel.block[kernel.pair], var(f"{stem}{kernel.pair}")
-        return stride if size == 1 else made("mul", size, stride)
-
-    def _at(self, array: str, place: Any, stem: str, strides: list[int]) -> str:
-        index, beyond = place
-        offset = const(0)
-        for k in strides:
-            if index[k]:
-                term = var(f"{stem}{k}")
-                term = term if index[k] == 1 else made("mul", index[k], term)
-                offset = term if offset == const(0) else made("add", offset, term)
-        offset = plus(offset, beyond)
-        return array if offset == const(0) else f"{array} + {self.text(offset, 12)}"

@@ -38,7 +38,7 @@ from lego_emit.copies import checks, running
 from lego_emit.copies import unit as units
 from lego_emit.copies.checks import check, sizes_of
 from lego_emit.copies.digits import index_space, neighbors
-from lego_emit.copies.kernels import interleaved, of_bits
+from lego_emit.copies.kernels import interleaved, of_bits, zipped_fields
 from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.pieces import in_pieces
 from lego_emit.copies.plan import plan_of
@@ -346,13 +346,17 @@ def test_kernels_are_right_and_short():
         for lanes in (2, 4, 8, 16):
             assert interleaved(fields, lanes, True).is_right()
             assert interleaved(fields, lanes, False).is_right()
+            for packs in (True, False):
+                zipped, rounds = zipped_fields(fields, lanes, packs), lanes.bit_length()
+                assert zipped.is_right() and len(zipped.steps) == 2 * fields * rounds
 
 
 def test_perfect_shuffles_are_seen():
     for bits in range(1, 5):
         rows, columns = ([(k, bit) for bit in range(bits)] for k in (0, 1))
         kernel = of_bits(rows, columns, 2)
-        order, stores = kernel.shuffled
+        order, stores, rounds = kernel.shuffled
+        assert rounds == bits
         lanes = 1 << bits
         array = [(k, lane) for k in order for lane in range(lanes)]
         for _ in range(bits):
@@ -362,7 +366,10 @@ def test_perfect_shuffles_are_seen():
         assert array == [one for k in stores for one in stored[k]]
     morton = of_bits([(0, 0), (1, 0), (2, 0), (3, 0)], [(0, 0), (4, 0), (1, 0), (5, 0)], 6)
     assert morton.shuffled is None
-    assert interleaved(3, 16, True).shuffled is None
+    assert interleaved(3, 16, True).shuffled == ((0, 1, 2), (0, 1, 2), -4)
+    registers = tuple(range(6))
+    assert zipped_fields(3, 16, False).shuffled == (registers, registers, 5)
+    assert zipped_fields(3, 16, True).shuffled == (registers, registers, -5)
 
 
 # -- planted faults ----------------------------------------------------------------------------------
@@ -390,6 +397,33 @@ def exchanged(apply):
     lanes = (step.lanes[1], step.lanes[0], *step.lanes[2:])
     steps = (*apply.kernel.steps[:-1], step._replace(lanes=lanes))
     return replace(apply, kernel=replace(apply.kernel, steps=steps))
+
+
+def test_a_fault_of_zips_is_found():
+    """No nest is run by them."""
+    made, body = planned(Row(M, N, 3), RegP([M, N, 3], [2, 0, 1]), 1)
+
+    def faulty(s):
+        zipped = exchanged(replace(s, kernel=s.kernel.zipped)).kernel
+        return replace(s, kernel=replace(s.kernel, zipped=zipped))
+
+    with pytest.raises(InternalError, match="zips"):
+        check(made, changed(body, Apply, faulty))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("fields", "size"), [(3, 1), (5, 1), (3, 2)])
+def test_zips_of_fields_are_compiled_for_sse2(fields, size, toolchain_of):
+    toolchain_of("c")
+    pair = Row(M, N, fields), RegP([M, N, fields], [2, 0, 1])
+    for way, name in ((pair, "apart"), (pair[::-1], "together")):
+        unit = copy(*way, "c", element=size, name=name)
+        text = unit.source.partition("defined(__SSSE3__)")[2]
+        assert ("_zip_low_u" in text) == (name == "apart")
+        assert ("_evens_u8" in text) == (name == "together" and size == 1)
+        for sizes in ({"M": 7, "N": 31}, {"M": 1, "N": 64}):
+            assert running.verify(unit, sizes, ("-O2", "-march=x86-64"))
+            assert running.verify(unit, sizes, ("-O2", "-march=x86-64", "-mssse3"))
 
 
 def test_planted_faults_of_plans_are_found():

@@ -23,6 +23,7 @@ from ..ir.nests import (
     Loop,
     Vectors,
     When,
+    kernels,
     walk,
 )
 from ..ir.nodes import Node, evaluate, evaluated
@@ -86,6 +87,9 @@ def check(
     threads that carry the nest out; abilities: of their language; pieces: what the nest was made of where it has
     some, which are compared piece by piece. Raises InternalError."""
     count, fine = 0, pieces
+    for kernel in kernels(body):
+        if kernel.zipped is not None and not kernel.zips_alike:
+            raise _fault(plan, "the zips of a kernel move elements elsewhere")
     if isinstance(pieces, Chunks):
         fine = in_chunks(plan, sizes_of(plan), (), abilities, FINE)
     elif pieces is not None and plan.is_affine:

@@ -29,7 +29,7 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, made, var
 from .digits import Digit, Size
-from .kernels import MOST_FIELDS, interleaved, of_bits
+from .kernels import MOST_FIELDS, interleaved, of_bits, zipped_fields
 from .plan import Box
 from .values import node_of
 
@@ -329,8 +329,17 @@ class Tiles:
             small = isinstance(fields, int) and 2 < fields <= MOST_FIELDS
             if not small or near[p] != fields or (isinstance(count, int) and count < lanes):
                 continue
-            made_of = interleaved(fields, lanes, packs)
-            return _among(made_of, (c, p), len(self.digits))
+            mixed, zipped = (
+                _among(of(fields, lanes, packs), (c, p), len(self.digits))
+                for of in (interleaved, zipped_fields)
+            )
+            # SSE2 exchanges no bytes, and words to put fields side by side as well as their zips' inverses do.
+            is_slow = self.bytes == 1 or (self.bytes == 2 and not packs)
+            if not is_slow or not fits(zipped, self.digits):
+                return mixed
+            if not self.abilities.pairs:
+                return mixed if packs or self.bytes > 1 else zipped
+            return replace(mixed, zipped=zipped)
         return None
 
     # -- tiles -------------------------------------------------------------------------------------

@@ -105,7 +105,8 @@ class Kernel:
     the digits of the lanes on both sides; pair: the digit along which a second block is done beside it, in
     registers of twice the length where there are any; square: the digit along which another pair is done, where
     both are neighbors in the source and blocks of the pair are neighbors in the destination, so that registers of
-    twice the length are loaded and stored whole.
+    twice the length are loaded and stored whole; zipped: the same for both blocks of a pair by zips, or their inverses,
+    for processors that exchange no single bytes.
     """
 
     block: tuple[int, ...]
@@ -117,6 +118,7 @@ class Kernel:
     chains: tuple[tuple[int, ...], ...]
     pair: int | None = None
     square: int | None = None
+    zipped: Kernel | None = None
 
     @property
     def cell(self) -> tuple[int, ...]:
@@ -144,19 +146,34 @@ class Kernel:
         return [registers[k] for k in self.kept]
 
     @property
-    def shuffled(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """The order of the loaded registers, one after another in an array, from which perfect shuffles, one for each bit
-        of their number, make the stored ones, and the order of those; None where no such order does."""
-        count, first = len(self.loads), max(1, self.lanes // len(self.loads))
+    def shuffled(self) -> tuple[tuple[int, ...], tuple[int, ...], int] | None:
+        """The order of the loaded registers, one after another in an array, from which perfect shuffles make the stored
+        ones, the order of those, and how many shuffles; of odd numbers of fields below 0, where their inverses do. None
+        where no such order does."""
+        count = len(self.loads)
         stored: Any = self.run([[(k, lane) for lane in range(self.lanes)] for k in range(count)])
-        order = tuple(register for register, _ in stored[0][:count])
-        wanted = [
-            [(order[t % count], start + t // count) for t in range(self.lanes)]
-            for start in range(0, self.lanes, first)
-        ]
-        if count & (count - 1) or not 1 < count <= self.lanes or sorted(stored) != sorted(wanted):
+        signs = (1,) if count & (count - 1) == 0 else (1, -1)
+        order = [k for k, _ in stored[0][:count]] if signs == (1,) else [*range(count)]
+        if not 1 < count <= self.lanes or sorted(order) != [*range(count)]:
             return None
-        return order, tuple(sorted(range(count), key=lambda k: stored[k][0][1]))
+        there = back = [(k, lane) for k in order for lane in range(self.lanes)]
+        half = len(there) // 2
+        for rounds in range(1, self.lanes.bit_length() + 1):
+            there = [one for both in zip(there[:half], there[half:], strict=True) for one in both]
+            back = [*back[::2], *back[1::2]]
+            for array, sign in zip((there, back), signs, strict=False):
+                rows = [array[k : k + self.lanes] for k in range(0, len(array), self.lanes)]
+                if sorted(rows) == sorted(stored):
+                    return tuple(order), tuple(map(stored.index, rows)), sign * rounds
+        return None
+
+    @property
+    def zips_alike(self) -> bool:
+        """Whether zips take the elements of a pair, too, where the destination has them."""
+        zipped = self.zipped
+        if self.pair is None or zipped is None:
+            return True
+        return (zipped.block, zipped.chains) == (self.cell, self.chains) and zipped.is_right()
 
     def is_right(self) -> bool:
         """Whether every element of the block gets to where the destination has it."""

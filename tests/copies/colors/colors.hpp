@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x1ebd99cb
+#define LEGO_COLORS_HPP 0x0a8919a5
 
 #include <cassert>
 #include <cstddef>
@@ -90,6 +90,18 @@ inline wide load_two(const T*at, std::int64_t apart) {
 }
 #else
 typedef u8x16 wide;
+#if defined(__SSE2__) && !defined(__SSSE3__)
+inline wide wide_zip_low_u8(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
+      0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+}
+inline wide wide_zip_high_u8(wide x, wide y) {
+  return reinterpret_cast<wide>(__builtin_shufflevector(
+      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
+      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+}
+#else
 inline wide wide_mix0(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
@@ -120,6 +132,7 @@ inline wide wide_mix5(wide x, wide y) {
       reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31));
 }
+#endif
 template <class T>
 inline wide load_two(const T*at, std::int64_t apart) {
   (void)apart;
@@ -130,6 +143,51 @@ template <class T>
 inline void store_wide(T*at, wide v) {
   std::memcpy(at, &v, sizeof v);
 }
+#if defined(__SSE2__) && !defined(__SSSE3__)
+template <class T>
+inline __attribute__((always_inline)) void block(
+    const T* __restrict src, T* __restrict dst, std::int64_t b0) {
+  const wide x0 = load(src), x1 = load(src + 16), x2 = load(src + 32), x3 = load(src + 48);
+  const wide x4 = load(src + 64),
+  x5 = load(src + 80),
+  x6 = wide_zip_low_u8(x0, x3),
+  x7 = wide_zip_high_u8(x0, x3);
+  const wide x8 = wide_zip_low_u8(x1, x4),
+  x9 = wide_zip_high_u8(x1, x4),
+  x10 = wide_zip_low_u8(x2, x5),
+  x11 = wide_zip_high_u8(x2, x5);
+  const wide x12 = wide_zip_low_u8(x6, x9),
+  x13 = wide_zip_high_u8(x6, x9),
+  x14 = wide_zip_low_u8(x7, x10),
+  x15 = wide_zip_high_u8(x7, x10);
+  const wide x16 = wide_zip_low_u8(x8, x11),
+  x17 = wide_zip_high_u8(x8, x11),
+  x18 = wide_zip_low_u8(x12, x15),
+  x19 = wide_zip_high_u8(x12, x15);
+  const wide x20 = wide_zip_low_u8(x13, x16),
+  x21 = wide_zip_high_u8(x13, x16),
+  x22 = wide_zip_low_u8(x14, x17),
+  x23 = wide_zip_high_u8(x14, x17);
+  const wide x24 = wide_zip_low_u8(x18, x21),
+  x25 = wide_zip_high_u8(x18, x21),
+  x26 = wide_zip_low_u8(x19, x22),
+  x27 = wide_zip_high_u8(x19, x22);
+  const wide x28 = wide_zip_low_u8(x20, x23),
+  x29 = wide_zip_high_u8(x20, x23),
+  x30 = wide_zip_low_u8(x24, x27),
+  x31 = wide_zip_high_u8(x24, x27);
+  const wide x32 = wide_zip_low_u8(x25, x28),
+  x33 = wide_zip_high_u8(x25, x28),
+  x34 = wide_zip_low_u8(x26, x29),
+  x35 = wide_zip_high_u8(x26, x29);
+  store_wide(dst, x30);
+  store_wide(dst + 16, x31);
+  store_wide(dst + b0, x32);
+  store_wide(dst + b0 + 16, x33);
+  store_wide(dst + 2 * b0, x34);
+  store_wide(dst + 2 * b0 + 16, x35);
+}
+#else
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     const T* __restrict src, T* __restrict dst, std::int64_t b0) {
@@ -154,6 +212,7 @@ inline __attribute__((always_inline)) void block(
   exchange(src + 48, dst + 16, b0);
 #endif
 }
+#endif
 }  // namespace colors_detail
 #endif
 
@@ -202,6 +261,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x1ebd99cb
+#elif LEGO_COLORS_HPP != 0x0a8919a5
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

@@ -48,34 +48,30 @@ pub const fn colors_fits(H: usize, W: usize) -> bool {
     H >= 1 && W >= 1 && H <= usize::MAX / 3 / W && H <= 9_223_372_036_854_775_807 / 3 / W
 }
 
+/// Elements of an array's two halves by turns.
 #[inline]
-fn colors_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
-    let mut lanes = [at[0]; K];
-    lanes.copy_from_slice(&at[..K]);
-    lanes
+fn colors_shuffle<T: Copy, const N: usize>(of: &[T; N], to: &mut [T; N]) {
+    let (x, y) = of.split_at(N / 2);
+    for (to, (x, y)) in to.chunks_exact_mut(2).zip(x.iter().zip(y)) {
+        to[0] = *x;
+        to[1] = *y;
+    }
 }
 
 #[inline]
 fn colors_block<T: Copy>(src: &[T], dst: &mut [T], b0: usize) {
-    let x0: [T; 16] = colors_load(src);
-    let x1: [T; 16] = colors_load(&src[16..]);
-    let x2: [T; 16] = colors_load(&src[32..]);
-    let lanes = [
-        x0[0], x0[3], x0[6], x0[9], x0[12], x0[15], x1[2], x1[5], x1[8], x1[11], x1[14], x2[1],
-        x2[4], x2[7], x2[10], x2[13],
-    ];
-    dst[..16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[1], x0[4], x0[7], x0[10], x0[13], x1[0], x1[3], x1[6], x1[9], x1[12], x1[15], x2[2],
-        x2[5], x2[8], x2[11], x2[14],
-    ];
-    dst[b0..b0 + 16].copy_from_slice(&lanes);
-    let lanes = [
-        x0[2], x0[5], x0[8], x0[11], x0[14], x1[1], x1[4], x1[7], x1[10], x1[13], x2[0], x2[3],
-        x2[6], x2[9], x2[12], x2[15],
-    ];
+    let mut x = [src[0]; 96];
+    let mut y = x;
+    x.copy_from_slice(&src[..96]);
+    colors_shuffle(&x, &mut y);
+    colors_shuffle(&y, &mut x);
+    colors_shuffle(&x, &mut y);
+    colors_shuffle(&y, &mut x);
+    colors_shuffle(&x, &mut y);
+    dst[..32].copy_from_slice(&y[0..32]);
+    dst[b0..b0 + 32].copy_from_slice(&y[32..64]);
     let at = 2 * b0;
-    dst[at..at + 16].copy_from_slice(&lanes);
+    dst[at..at + 32].copy_from_slice(&y[64..96]);
 }
 
 /// Registers of the machine, where a crate turns on a feature `simd` of its own.
@@ -183,6 +179,18 @@ mod colors_simd {
         }
 
         #[inline(always)]
+        fn zip_hi_epi8(x: __m128i, y: __m128i) -> __m128i {
+            // SAFETY: the machine has it.
+            unsafe { _mm_unpackhi_epi8(x, y) }
+        }
+
+        #[inline(always)]
+        fn zip_lo_epi8(x: __m128i, y: __m128i) -> __m128i {
+            // SAFETY: the machine has it.
+            unsafe { _mm_unpacklo_epi8(x, y) }
+        }
+
+        #[inline(always)]
         unsafe fn exchange<T>(src: *const T, dst: *mut T, b0: usize) {
             // SAFETY: as the caller says.
             unsafe {
@@ -202,6 +210,55 @@ mod colors_simd {
         }
 
         #[inline(always)]
+        unsafe fn zipped<T>(src: *const T, dst: *mut T, b0: usize) {
+            // SAFETY: as the caller says.
+            unsafe {
+                let x0 = load(src);
+                let x1 = load(src.add(16));
+                let x2 = load(src.add(32));
+                let x3 = load(src.add(48));
+                let x4 = load(src.add(64));
+                let x5 = load(src.add(80));
+                let x6 = zip_lo_epi8(x0, x3);
+                let x7 = zip_hi_epi8(x0, x3);
+                let x8 = zip_lo_epi8(x1, x4);
+                let x9 = zip_hi_epi8(x1, x4);
+                let x10 = zip_lo_epi8(x2, x5);
+                let x11 = zip_hi_epi8(x2, x5);
+                let x12 = zip_lo_epi8(x6, x9);
+                let x13 = zip_hi_epi8(x6, x9);
+                let x14 = zip_lo_epi8(x7, x10);
+                let x15 = zip_hi_epi8(x7, x10);
+                let x16 = zip_lo_epi8(x8, x11);
+                let x17 = zip_hi_epi8(x8, x11);
+                let x18 = zip_lo_epi8(x12, x15);
+                let x19 = zip_hi_epi8(x12, x15);
+                let x20 = zip_lo_epi8(x13, x16);
+                let x21 = zip_hi_epi8(x13, x16);
+                let x22 = zip_lo_epi8(x14, x17);
+                let x23 = zip_hi_epi8(x14, x17);
+                let x24 = zip_lo_epi8(x18, x21);
+                let x25 = zip_hi_epi8(x18, x21);
+                let x26 = zip_lo_epi8(x19, x22);
+                let x27 = zip_hi_epi8(x19, x22);
+                let x28 = zip_lo_epi8(x20, x23);
+                let x29 = zip_hi_epi8(x20, x23);
+                let x30 = zip_lo_epi8(x24, x27);
+                let x31 = zip_hi_epi8(x24, x27);
+                let x32 = zip_lo_epi8(x25, x28);
+                let x33 = zip_hi_epi8(x25, x28);
+                let x34 = zip_lo_epi8(x26, x29);
+                let x35 = zip_hi_epi8(x26, x29);
+                store(dst, x30);
+                store(dst.add(16), x31);
+                store(dst.add(b0), x32);
+                store(dst.add(b0 + 16), x33);
+                store(dst.add(2 * b0), x34);
+                store(dst.add(2 * b0 + 16), x35);
+            }
+        }
+
+        #[inline(always)]
         fn block<T: Copy>(src: &[T], dst: &mut [T], b0: usize) {
             assert!(core::mem::size_of::<T>() == 1);
             assert!(b0 <= MOST_STRIDE);
@@ -210,9 +267,14 @@ mod colors_simd {
             let (src, dst) = (src.as_ptr(), dst.as_mut_ptr());
             // SAFETY: the last places of the block are in the slices.
             unsafe {
-                exchange(src, dst, b0);
-                #[cfg(not(target_feature = "avx2"))]
-                exchange(src.add(48), dst.add(16), b0);
+                #[cfg(target_feature = "ssse3")]
+                {
+                    exchange(src, dst, b0);
+                    #[cfg(not(target_feature = "avx2"))]
+                    exchange(src.add(48), dst.add(16), b0);
+                }
+                #[cfg(not(target_feature = "ssse3"))]
+                zipped(src, dst, b0);
             }
         }
 
@@ -237,7 +299,7 @@ mod colors_simd {
     }
 }
 
-/// Copies each element of the source to its place in the destination: kernel of 3 registers.
+/// Copies each element of the source to its place in the destination: kernel of 6 registers.
 ///
 /// - `src`: at least `3 * H * W` elements
 /// - `dst`: at least `3 * H * W` elements
@@ -257,11 +319,11 @@ pub fn colors<T: Copy>(H: usize, W: usize, src: &[T], dst: &mut [T]) {
         return;
     }
     let n = H * W;
-    if n >= 16 {
+    if n >= 32 {
         for t1 in (0..n).step_by(128) {
             let end1 = (t1 + 128).min(n);
-            for i1_at in (t1..end1).step_by(16) {
-                let i1 = i1_at.min(n - 16);
+            for i1_at in (t1..end1).step_by(32) {
+                let i1 = i1_at.min(n - 32);
                 colors_block(&src[3 * i1..], &mut dst[i1..], n);
             }
         }
