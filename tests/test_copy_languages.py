@@ -14,7 +14,7 @@ from marks import rest_deep, rest_slow
 from test_copies import verified
 from test_javascript import STRICT
 
-from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, catalogue, copy, pack, symbols
+from lego_emit import Col, GenP, GroupBy, Linear, RegP, Row, Strided, catalogue, copy, pack, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
 from lego_emit.errors import LayoutError, LegoError
@@ -310,6 +310,26 @@ def test_a_size_may_be_called_as_an_integer_of_a_nest(target, sizes, toolchain_o
     """Names that loops make of others, and that a language spells otherwise than they are given."""
     toolchain_of(target)
     assert copy(Row(*symbols(sizes)), Col(*symbols(sizes)), target, name="moved").verify()
+
+
+COORDINATES = (
+    ("numpy", ("src", "dst")),
+    ("javascript", ("srcWords", "for")),
+    ("fortran", ("i", "I")),
+    ("c", ("at", "copy_places")),
+    ("cpp", ("T", "memcpy")),
+    ("julia", ("T", "blank")),
+)
+
+
+@pytest.mark.parametrize(("target", "names"), rest_slow(COORDINATES, 1))
+def test_coordinates_may_be_called_as_what_a_routine_has(target, names, toolchain_of):
+    """Those of a layout whose positions are no sums of digits, in the loop over both index functions."""
+    toolchain_of(target)
+    bits = [12, 6, 2, 122, 1, 18, 43, 205]
+    mixed = Linear({names[0]: bits[:4], names[1]: bits[4:]}, out={"offset": 256})
+    found = verified(copy(Row(16, 16), Row(256) @ mixed, target))
+    assert found, str(found)
 
 
 @pytest.mark.parametrize("size", ("src_words", "SrcWords", "dstWords", "src_place", "src_at"))

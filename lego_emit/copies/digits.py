@@ -181,10 +181,14 @@ class Sizes:
 
 
 def index_space(
-    A: Block, B: Block, options: TraceOptions | None = None, order: Sequence[str] = ()
+    A: Block,
+    B: Block,
+    options: TraceOptions | None = None,
+    order: Sequence[str] = (),
+    taken: Sequence[str] = (),
 ) -> IndexSpace:
     """What two layouts of one index space share. options: what is assumed, ranges, and numbers of sizes; order: names
-    of sizes that come first.
+    of sizes that come first; taken: names that indices have not.
 
     Raises LayoutError where their dims differ, AssumptionError where what is assumed names no size of theirs,
     TraceError where a number is given for none.
@@ -197,7 +201,7 @@ def index_space(
 
         source, destination = (numbered(L, numbers)[0] for L in (source, destination))
     _check_dims(source, destination)
-    trace, names = _declared(source, destination, options, order)
+    trace, names = _declared(source, destination, options, order, taken)
     _check_alike(source, destination, trace.analyzer)
     within = destination.layout if isinstance(destination, Padded) else destination
     positions = (_position(trace, source, names), _position(trace, within, names))
@@ -239,9 +243,14 @@ def _check_known(source: Block, destination: Block, options: TraceOptions) -> No
 
 
 def _declared(
-    source: Block, destination: Block, options: TraceOptions, order: Sequence[str]
+    source: Block,
+    destination: Block,
+    options: TraceOptions,
+    order: Sequence[str],
+    taken: Sequence[str],
 ) -> tuple[Trace, tuple[str, ...]]:
-    """A trace that knows both layouts' sizes, and names for the indices. order: names of sizes that come first."""
+    """A trace that knows both layouts' sizes, and names for the indices: in lowercase, too, none of what is taken.
+    order: names of sizes that come first."""
 
     def start(trace: Trace) -> None:
         both = [L for L in (source, destination) if not L.is_concrete]
@@ -253,9 +262,16 @@ def _declared(
             learn_layout(layout, trace.running())
 
     trace, _ = run_trace(start, options, False)
-    taken = {*trace.signature, *trace.free}
-    coordinates = source.coordinates or destination.coordinates
-    return trace, tuple(coordinates or index_names(len(source.dims), taken))
+    own = {name.lower() for name in (*trace.signature, *trace.free, *taken)}
+    found: list[str] = []
+    given = source.coordinates or destination.coordinates
+    for stem in given or index_names(len(source.dims), own):
+        name, k = stem, 1
+        while name.lower() in own:
+            name, k = f"{stem}{k}", k + 1
+        own.add(name.lower())
+        found.append(name)
+    return trace, tuple(found)
 
 
 def _position(trace: Trace, layout: Block, names: Sequence[str]) -> Expr:

@@ -424,9 +424,9 @@ def unit_of(nest: BoxNest, k: int, lines: tuple[int, int] = (1, 1)) -> tuple[boo
     return False, unit
 
 
-def each_in_pieces(each: Each, sizes: Sequence[str], element_bytes: int) -> Pieces:
-    """The pieces of a loop over both index functions: ranges of its first index."""
-    names = Names([*sizes, *each.names, FIRST, LAST, PART])
+def each_in_pieces(each: Each, taken: Sequence[str], element_bytes: int) -> Pieces:
+    """The pieces of a loop over both index functions: ranges of its first index. taken: names that they have not."""
+    names = Names([*taken, *each.names, FIRST, LAST, PART])
     cutting = Cutting(names)
     total = reduce(lambda x, y: folded("mul", x, y), each.extents, const(element_bytes))
     unit = each.block[0]

@@ -52,7 +52,7 @@ from .digits import index_space, neighbors
 from .kinds import nest_of
 from .pairs import check_layout, pair_of
 from .pieces import Pieces, each_in_pieces, in_pieces
-from .places import places
+from .places import RESULTS, places
 from .plan import Plan, plan_of
 from .tiles import VECTOR, Names
 from .value import followed
@@ -194,7 +194,10 @@ def copy(
                 f"copy: order has {short_repr(size)}; give names of sizes, which are {', '.join(sorted(known)) or 'all numbers'}, "
                 "in a list"
             )
-    space = index_space(A, B, given, order)
+    own = (*OWN, *forms.own, *(OWN_OF_THREADS if forms.abilities.threads else ()))
+    own = (*own, FIRST, LAST, PART, "parts") if threads else own
+    taken = [name, f"{name}_places", "T", *RESULTS, *own, FIRST, LAST, PART, *_taken(printer, ())]
+    space = index_space(A, B, given, order, taken)
     made_of = None if value is None else followed(value, element_bytes)
     if made_of is not None and (why := forms.refuses(made_of, element_bytes)):
         raise TargetError(f"copy: {why}")
@@ -205,8 +208,6 @@ def copy(
         )
     if threads and forms.threads:
         raise TargetError(f"copy: {forms.threads}; leave out threads")
-    own = (*OWN, *forms.own, *(OWN_OF_THREADS if forms.abilities.threads else ()))
-    own = (*own, FIRST, LAST, PART, "parts") if threads else own
     for size in space.sizes:
         if not _spellings([size]).isdisjoint(map(str.lower, own)) or size.lower().startswith(
             f"{name.lower()}_"
@@ -276,7 +277,7 @@ def unit_of(
                 "copy: the padding of a layout whose positions are no sums of digits is written before all else, "
                 "which threads don't share; leave out threads, or padding by zero=False"
             )
-        pieces = each_in_pieces(body[0], sizes, size) if threads else None
+        pieces = each_in_pieces(body[0], [*sizes, *taken], size) if threads else None
     body = body if pieces is None else pieces.body
     plan = replace(plan, notes=(*plan.notes, *kinds))
     count = check(plan, body, blocks, abilities, pieces)
