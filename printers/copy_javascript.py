@@ -27,6 +27,7 @@ from lego_emit.ir.nests import (
     ENTRIES,
     VALUE,
     Abilities,
+    Body,
     Each,
     Helper,
     Let,
@@ -78,8 +79,17 @@ class LinesInJavaScript(NestLines):
         self.word = next(n for n in (4, 2, 1) if size % n == 0)
         self.words = size // self.word  # of an element
         self.view = WORDS[self.word]
+        self._is_alone = True  # no other element is moved in its scope
 
     # -- statements --------------------------------------------------------------------------------
+
+    def lines(self, body: Body, indent: int) -> list[str]:
+        """The lines of statements."""
+        is_alone, found = sum(isinstance(s, Move) for s in body) < 2, list[str]()
+        for statement in body:
+            self._is_alone = is_alone
+            found += super().lines((statement,), indent)
+        return found
 
     def text(self, node: Node, need: int = 0) -> str:
         """A text of numbers that are not negative: no -0."""
@@ -103,7 +113,7 @@ class LinesInJavaScript(NestLines):
         if is_short or self.routine.value is not None:
             pad = " " * indent
             names: list[Let] = []
-            if to.args and of.args and indent > 2:  # in a block
+            if to.args and of.args and indent > 2 and self._is_alone:  # in a block
                 names = [Let("dstAt", to), Let("srcAt", of)]
                 to, of = _var("dstAt"), _var("srcAt")
             if is_short and count.value <= UNROLLED:
@@ -313,7 +323,7 @@ class CopiesInJavaScript(CopyTexts):
         kernels=False, streams=False, calls=True, most=80, block=Statements(4, 4, 4)
     )
     threads = "JavaScript copies in one thread"
-    own = ("srcWords", "dstWords", "srcPlace", "dstPlace")
+    own = ("srcWords", "dstWords", "srcPlace", "dstPlace", "srcAt", "dstAt")
 
     @property
     def lines(self) -> list[str]:

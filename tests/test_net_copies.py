@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from marks import rest_deep
 from net import copies
-from net.copies import judge, pair_of
+from net.copies import judge, judge_in, pair_of
 
 from lego_emit.copies import unit as units
 from lego_emit.copies.plan import Box
@@ -69,6 +69,18 @@ def test_large_copies_in_rust(compiler, need):
     need("rustc", "rustup")
     pairs = [replace(pair_of(9, number), mode="LARGE") for number in range(16)]
     assert judge(pairs, compiler) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("seed", [10, 11])
+@pytest.mark.parametrize("language", ["fortran", "julia", "javascript", "numpy"])
+def test_copies_in_languages(language, seed, toolchain_of):
+    """Records of 3 bytes in blocks, which JavaScript named twice, and a size K beside an index k are among them."""
+    toolchain_of(language)
+    pairs = [pair_of(seed, number) for number in range(12)]
+    if language in ("javascript", "numpy"):
+        pairs = [replace(pair, mode="") for pair in pairs]
+    assert judge_in(language, pairs) == []
 
 
 @pytest.mark.deep

@@ -23,6 +23,8 @@ import numpy as np
 from lego_emit import GenP, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.copies import pieces
+from lego_emit.copies.plan import PAD
+from lego_emit.copies.running import compared
 from lego_emit.errors import LayoutError, LegoError
 
 NAMES = ("M", "N", "K")
@@ -219,16 +221,24 @@ class Pair:
 
     def due(self, sizes):
         """(the source's bytes, the destination's after the copy)."""
-        a, source_size, _ = self.source.model(sizes)
-        b, size, padding = self.destination.model(sizes)
+        source_size = self.source.model(sizes)[1]
         source = np.random.default_rng(self.number).integers(
             0, 256, (source_size, self.element), np.uint8
         )
-        found = np.full((size, self.element), FILL, np.uint8)
-        if self.zero:
-            found[padding] = 0
-        found[b.reshape(-1)] = source[a.reshape(-1)]
+        places = self.places(sizes)
+        found = np.full((len(places), self.element), FILL, np.uint8)
+        found[places == PAD] = 0
+        found[places >= 0] = source[places[places >= 0]]
         return source.tobytes(), found.tobytes()
+
+    def places(self, sizes):
+        """For each place of the destination that of the source, PAD where it gets a zero, -1 where nothing."""
+        a, b = self.source.model(sizes)[0], self.destination.model(sizes)
+        found = np.full(b[1], -1)
+        if self.zero:
+            found[b[2]] = PAD
+        found[b[0].reshape(-1)] = a.reshape(-1)
+        return found
 
 
 def pair_of(seed, number):
@@ -418,6 +428,22 @@ def judge(pairs, compiler="gcc", told=None):
             alone = [judge([pair], compiler) for pair in pairs]
             return [one for own in alone for one in own] or [(pairs[0].number, done.stderr[:2000])]
         found.append((pairs[0].number, f"exit code {done.returncode}: {done.stderr[:2000]}"))
+    return found
+
+
+def judge_in(language, pairs):
+    """The same in a language whose routines are run one by one, by what verify runs them by."""
+    found = []
+    for pair in pairs:
+        try:
+            unit = pair.emit(language)
+            for sizes in pair.sizes(3):
+                axes = zip(pair.source.axes, sizes, strict=True)
+                named = {axis.name: n for axis, n in axes if axis.name}
+                if wrong := compared(unit, named, pair.places(sizes), ("-O1",)):
+                    found.append((pair.number, wrong))
+        except LegoError as error:
+            found.append((pair.number, f"{type(error).__name__}: {error}"))
     return found
 
 
