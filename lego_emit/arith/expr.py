@@ -526,11 +526,11 @@ class Cond(Flag):
 
     def __bool__(self) -> bool:
         running = RUNNING.get()
+        if running is None and self.op in ("eq", "ne"):  # no proof is looked for
+            return (self.op == "eq") == self.args[0].same(self.args[1])
         known = running.ask(self) if running is not None else _nothing_known[0]().decide(self)
-        if known is not None:
-            return known
-        if self.op in ("eq", "ne"):  # of two different expressions
-            return self.op == "ne"
+        if known is not None or self.op in ("eq", "ne"):  # of two different expressions
+            return self.op == "ne" if known is None else known
         raise TraceError(
             f"{self!r} is undecided: a symbol has no value here. Inside a function given to "
             f"generate() or GenP both branches are followed; elsewhere use numbers"

@@ -10,9 +10,10 @@ from typing import Any
 
 from ..algebra.block import Block
 from ..arith.expr import Expr
-from ..arith.terms import Atom
+from ..arith.terms import Atom, Identity
 from ..errors import InternalError
-from ..ir.nodes import Node, const, evaluated, made, var
+from ..ir.nest_runs import reader
+from ..ir.nodes import Node, const, made, var
 from .digits import IndexSpace, Size
 
 # Of atoms that sizes are made of; operands are never negative and divisors positive.
@@ -22,9 +23,12 @@ _NODES = {"floordiv": "div", "floormod": "mod", "min": "min", "max": "max"}
 def node_of(size: Size, factors: bool = True) -> Node:
     """A size as a node over the size parameters, which is not negative. factors: whether x * y - x is x * (y - 1), of
     which no part is larger than the whole."""
-    if isinstance(size, int):
-        return const(size)
-    return least(_of_sum(size, factors), 0)
+    return const(size) if isinstance(size, int) else _node_of(size.identity, factors)
+
+
+@lru_cache(2**14)
+def _node_of(identity: Identity, factors: bool) -> Node:
+    return least(_of_sum(Expr(dict(sorted(identity, key=_positive_first))), factors), 0)
 
 
 def least(node: Node, lo: int) -> Node:
@@ -32,11 +36,11 @@ def least(node: Node, lo: int) -> Node:
     return node if node.op == "const" else replace(node, lo=lo)
 
 
-def _of_sum(size: Any, factored: bool = True) -> Node:
+def _of_sum(size: Expr, factored: bool) -> Node:
     terms = []
-    sums = _in_quotients(size).terms
+    sums = dict(sorted(_in_quotients(size).terms.items(), key=_positive_first))
     less = _once_less(sums) if factored else {}
-    for mono, coefficient in sorted(sums.items(), key=_positive_first):
+    for mono, coefficient in sums.items():
         if mono in less.values():
             continue
         one = less.get(mono, mono)
@@ -69,10 +73,9 @@ def _once_less(sums: Mapping[Any, int]) -> dict[Any, Any]:
     return found
 
 
-def _in_quotients(size: Any) -> Expr:
+def _in_quotients(found: Expr) -> Expr:
     """A sum whose constant is within a quotient that may be negative without it: (c - x) // d + k is
     (c + k*d - x) // d, which languages without signed numbers can compute."""
-    found = Expr.of(size)
     added = found.terms.get((), 0)
     for mono, factor in found.terms.items():
         if len(mono) != 1 or mono[0].kind not in ("floordiv", "digit") or min(added, factor) <= 0:
@@ -111,11 +114,7 @@ def _of_atom(atom: Atom) -> Node:
 
 def value_of(size: Size, sizes: Mapping[str, int]) -> int:
     """A size at numbers."""
-    return size if isinstance(size, int) else int(evaluated(_counted(size), sizes, {}))
-
-
-# node_of what is evaluated at many numbers, and not emitted.
-_counted = lru_cache(2**12)(node_of)
+    return size if isinstance(size, int) else int(reader(node_of(size))(sizes))
 
 
 def layout_at(layout: Block, space: IndexSpace, sizes: Mapping[str, int]) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequenc
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from operator import itemgetter, mul
-from typing import Any
+from operator import mul
+from typing import Any, get_args
 
 from ..operations import OPS
 from .nests import (
@@ -27,7 +27,9 @@ from .nests import (
     Let,
     Loop,
     Move,
+    Statement,
     Strided,
+    Threaded,
     Vectors,
     When,
     Zero,
@@ -61,26 +63,12 @@ def run(
     _Run(source, destination, way).body(body, dict(sizes))
 
 
-def _reader(node: Node) -> Callable[[Mapping[str, int]], Any]:
-    """A function that gives a node's value by the names' integers, which a loop asks for at each step."""
-    args, row = node.args, OPS.get(node.op)
-    if not args:
-        return itemgetter(node.value) if node.op == "var" else lambda env, value=node.value: value
-    if row is None or row.takes != "ii":
-        return lambda env: evaluated(node, env, {})
-    value, first, second = row.value, *map(_reader, args)
-    value = _of_none(value) if node.op in ("div", "mod") else value
-    if args[1].op == "const":
-        return lambda env, number=args[1].value: value(first(env), number)
-    return lambda env: value(first(env), second(env))
-
-
 class Negative(ArithmeticError):
     """A negative number is divided, of which languages have different quotients."""
 
 
-def _of_none(value: Callable[[int, int], Any]) -> Callable[[int, int], Any]:
-    def found(x: int, y: int) -> Any:
+def _of_none(value: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    def found(x: int, y: int) -> int:
         if x < 0:
             raise Negative(x)
         return value(x, y)
@@ -88,9 +76,26 @@ def _of_none(value: Callable[[int, int], Any]) -> Callable[[int, int], Any]:
     return found
 
 
-def _reader_of_shared(node: Node) -> Callable[[Mapping[str, int]], Any]:
-    """The same of a node whose operands several share, each of which is evaluated once."""
-    divided = [id(n.args[0]) for n in node.walk() if n.op in ("div", "mod")]
+# What the texts of nodes call, where negative numbers are divided and where they are not.
+_CALLED: dict[str, Any] = {f"_{op}": row.value for op, row in OPS.items()}
+_STRICT = _CALLED | {name: _of_none(_CALLED[name]) for name in ("_div", "_mod")}
+
+
+def _text(node: Node) -> str:
+    """A node as an expression of Python's, in which env has the names' integers."""
+    args = [*map(_text, node.args)]
+    if not args:
+        return f"env[{node.value!r}]" if node.op == "var" else f"({node.value})"
+    if node.op == "select":
+        return f"({args[1]} if {args[0]} else {args[2]})"
+    if node.row.sign and f"_{node.op}" not in ("_div", "_mod"):
+        return f"({f' {node.row.sign} '.join(args)})"
+    return f"_{node.op}({', '.join(args)})"
+
+
+def _reader_of_shared(node: Node, is_strict: bool) -> Callable[[Mapping[str, int]], Any]:
+    """The reader of a node whose operands several share, each of which is evaluated once."""
+    divided = [id(n.args[0]) for n in node.walk() if is_strict and n.op in ("div", "mod")]
 
     def read(env: Mapping[str, int]) -> Any:
         known: dict[int, Any] = {}
@@ -102,15 +107,23 @@ def _reader_of_shared(node: Node) -> Callable[[Mapping[str, int]], Any]:
     return read
 
 
-@lru_cache(2**12)
-def _value_of(node: Node) -> Callable[[Mapping[str, int]], Any]:
-    """_reader of a node of which few are on all ways down, where one that several share is met again; else what
-    evaluates it. A nest is run many times."""
-    left, waiting = MOST_MET, [node]
+@lru_cache(2**13)
+def reader(node: Node, is_strict: bool = False) -> Callable[[Mapping[str, int]], Any]:
+    """A function that gives a node's value by the names' integers: quicker than evaluated() for many of them.
+    is_strict: whether it raises Negative."""
+    left, waiting = (
+        MOST_MET,
+        [node],
+    )  # of nodes on all ways down, where one that several share is met again
     while waiting and left:
         waiting.extend(waiting.pop().args)
         left -= 1
-    return _reader_of_shared(node) if waiting else _reader(node)
+    if waiting or any(n.kind == "t" for n in node.walk()):
+        return _reader_of_shared(node, is_strict)
+    found: Callable[[Mapping[str, int]], Any] = eval(
+        f"lambda env: {_text(node)}", _STRICT if is_strict else _CALLED
+    )
+    return found
 
 
 def _lanes_of(
@@ -139,12 +152,14 @@ class _Run:
 
     def body(self, body: Body, env: dict[str, int]) -> None:
         for statement in body:
-            getattr(self, type(statement).__name__.lower())(statement, env)
+            _METHODS[type(statement)](self, statement, env)
 
     def value(self, node: Node, env: Mapping[str, int]) -> int:
+        if not node.args:
+            return int(env[node.value] if node.op == "var" else node.value)
         found = self.readers.get(id(node))
         if found is None:
-            found = self.readers[id(node)] = node, _value_of(node)
+            found = self.readers[id(node)] = node, reader(node, True)
         return int(found[1](env))
 
     def let(self, s: Let, env: dict[str, int]) -> None:
@@ -160,7 +175,7 @@ class _Run:
             self.body(s.body, env)
 
     def flag(self, s: Flag, env: dict[str, int]) -> None:
-        holds = s.condition is None or bool(evaluated(s.condition, env, {}))
+        holds = s.condition is None or bool(reader(s.condition)(env))
         holds = holds and (s.large is None or self.way.large)
         env[s.name] = holds and (not s.aligned or self.way.aligned)
 
@@ -169,7 +184,7 @@ class _Run:
 
     def when(self, s: When, env: dict[str, int]) -> None:
         holds = any(env[flag] for flag in s.flags)
-        holds = holds or (s.condition is not None and bool(evaluated(s.condition, env, {})))
+        holds = holds or (s.condition is not None and bool(reader(s.condition)(env)))
         self.body(s.then if holds else s.otherwise, env)
 
     def move(self, s: Move, env: dict[str, int]) -> None:
@@ -228,7 +243,7 @@ class _Run:
         self.body(s.body, env)
 
     def vectors(self, s: Vectors, env: dict[str, int]) -> None:
-        holds = s.condition is None or bool(evaluated(s.condition, env, {}))
+        holds = s.condition is None or bool(reader(s.condition)(env))
         self.body(s.body if holds and self.way.vectors else s.plain, env)
 
     def each(self, s: Each, env: dict[str, int]) -> None:
@@ -261,3 +276,11 @@ class _Run:
     def call(self, s: Call, env: dict[str, int]) -> None:
         given = [self.value(n, env) for n in s.arguments]
         self.body(s.helper.body, dict(zip(s.helper.parameters, given, strict=True)))
+
+
+# Of all statements but those of threads.
+_METHODS = {
+    kind: getattr(_Run, kind.__name__.lower())
+    for kind in get_args(Statement)
+    if kind is not Threaded
+}
