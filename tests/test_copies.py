@@ -41,7 +41,7 @@ from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits, zipped_fields
 from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.pieces import in_pieces
-from lego_emit.copies.plan import plan_of
+from lego_emit.copies.plan import check_plan, model, plan_of
 from lego_emit.copies.values import layout_at, node_of, value_of
 from lego_emit.errors import InternalError, LayoutError, LegoError
 from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Let, Loop, plus, walk
@@ -139,18 +139,34 @@ LONG = ("amd.64KB_S", "scalapack.block_cyclic_2d", "onednn.OIhw4i16o4i", "cublas
 
 @pytest.fixture
 def checked_once(monkeypatch):
-    """A nest that several languages have is compared with the layouts in the first of them."""
-    done = []
+    """Boxes and a nest that several languages have are compared with the layouts in the first of them."""
+    nests, plans, models = [], set(), {}
 
-    def once(plan, body, *given):
-        layouts = repr((plan.space.source, plan.space.destination))
-        nest = layouts, plan.element_bytes, body, given[-1]
-        if nest in done:
+    def layouts(plan):
+        return repr((plan.space.source, plan.space.destination))
+
+    def check_once(plan, body, *given):
+        nest = layouts(plan), plan.element_bytes, body, given[-1]
+        if nest in nests:
             return 1
-        done.append(nest)
+        nests.append(nest)
         return check(plan, body, *given)
 
-    monkeypatch.setattr(units, "check", once)
+    def check_plan_once(plan, sizes):
+        own = layouts(plan), repr(plan.boxes), plan.pads, (*sizes.items(),)
+        if own not in plans:
+            check_plan(plan, sizes)
+            plans.add(own)
+
+    def model_once(plan, sizes):
+        own = layouts(plan), (*sizes.items(),)
+        if own not in models:
+            models[own] = model(plan, sizes)
+        return models[own].copy()
+
+    monkeypatch.setattr(units, "check", check_once)
+    monkeypatch.setattr(checks, "check_plan", check_plan_once)
+    monkeypatch.setattr(checks, "model", model_once)
 
 
 LANGUAGES = ("c", "cpp", "rust", "fortran", "julia", "javascript", "numpy")
@@ -883,7 +899,7 @@ CASE = """{{
 @cache
 def catalogue_copies(size):
     """(the headers by name, the cases of MAIN, the bytes that they read): every memory to and from rows."""
-    from lego_emit.copies.plan import PAD, model
+    from lego_emit.copies.plan import PAD
 
     headers, cases, data = {}, [], b""
     rng = np.random.default_rng(size)

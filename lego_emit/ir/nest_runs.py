@@ -155,8 +155,10 @@ class _Run:
             _METHODS[type(statement)](self, statement, env)
 
     def value(self, node: Node, env: Mapping[str, int]) -> int:
-        if not node.args:
-            return int(env[node.value] if node.op == "var" else node.value)
+        if node.op == "const":
+            return int(node.value)
+        if node.op == "var":
+            return int(env[node.value])
         found = self.readers.get(id(node))
         if found is None:
             found = self.readers[id(node)] = node, reader(node, True)
@@ -190,7 +192,11 @@ class _Run:
     def move(self, s: Move, env: dict[str, int]) -> None:
         to, of = self.value(s.to.offset, env), self.value(s.of.offset, env)
         source, destination = self.arrays[s.of.array], self.arrays[s.to.array]
-        for k in range(self.value(s.count, env)):
+        count = self.value(s.count, env)
+        if count == 1:  # most
+            destination[to] = source[of]
+            return
+        for k in range(count):
             destination[to + k] = source[of + k]
 
     def zero(self, s: Zero, env: dict[str, int]) -> None:
