@@ -342,6 +342,7 @@ def test_blocks_of_few_ways_are_moved_by_tables(name, dims, block, count, turn):
             check(made.plan, (wrong,))
 
 
+@pytest.mark.slow
 def test_tables_of_one_name_are_those_of_their_copy():
     for n in (64, 32):
         layout = catalogue["hilbert.2D"](n, n)
@@ -486,6 +487,11 @@ def test_four_blocks_of_a_transposition_load_and_store_whole_registers(size):
     text = str(copy(Row(192, 192), Col(192, 192), "c", element=size, name="turn"))
     assert text.count("for (int64_t i0 = t0 + ") == 1
     assert text.count("turn_low_halves(y") == (1 if size == 1 else 16 // size)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 2, 4, 8])
+def test_four_blocks_of_a_transposition_are_verified(size):
     unit = copy(Row(M, N), Col(M, N), "cpp", element=size)
     assert running.verify(unit, {"M": 66, "N": 69}, ("-O2", "-march=x86-64-v3"))
 
@@ -971,16 +977,25 @@ def test_a_pitch_that_fits_does_not_overflow(tmp_path):
     subprocess.run([str(tmp_path / "pitch")], check=True)
 
 
+PIECES = ((64, 4, 128), (21, 12, 12), (85, 12, 60), (9, 16, 16), (256, 4, 128))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["c", "cpp"])
+def test_runs_that_are_moved_in_pieces_are_verified(target):
+    for n, size, _ in PIECES:
+        tiles = TileBy([2, 3], [2, n]), Row(2, 3, 2, n)
+        assert copy(*tiles, target, element=size, name="cut").verify()
+
+
 @pytest.mark.parametrize("target", ["c", "cpp"])
 def test_runs_of_up_to_1_kb_are_moved_in_pieces(target):
     """Of a longer constant memcpy than these, GCC makes rep movsq, and Clang a call."""
-    for n, size, rest in ((64, 4, 128), (21, 12, 12), (85, 12, 60), (9, 16, 16), (256, 4, 128)):
+    for n, size, rest in PIECES:
         tiles = TileBy([2, 3], [2, n]), Row(2, 3, 2, n)
-        unit = copy(*tiles, target, element=size, name="cut")
-        text = unit.source
+        text = copy(*tiles, target, element=size, name="cut").source
         assert text.count(f"run{n}(") in (2, 3) and f", {n * size})" not in text
         assert f", {rest})" in text
-        assert unit.verify()
     for n in (32, 257):
         text = copy(TileBy([2, 3], [2, n]), Row(2, 3, 2, n), target, element=4).source
         assert f", {4 * n})" in text and f"run{n}(" not in text
