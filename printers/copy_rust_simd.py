@@ -16,6 +16,7 @@ from typing import Any
 from lego_emit.emit.nests import CopyTexts
 from lego_emit.ir.nests import (
     Abilities,
+    Apply,
     Before,
     Exchange,
     Fetch,
@@ -40,6 +41,8 @@ VECTOR, LINE = 16, 64  # bytes of a register, and of a cache's line
 WHERE = '#[cfg(all(feature = "simd", target_arch = "x86_64"))]'
 AVX2, SSE2 = '#[cfg(target_feature = "avx2")]', '#[cfg(not(target_feature = "avx2"))]'
 SSSE3, SSE2_ALONE = AVX2.replace("avx2", "ssse3"), SSE2.replace("avx2", "ssse3")
+FEW = 2  # registers of a kernel
+MOST_UNROLLED = 128  # elements of a loop that compilers unroll
 INLINE = "#[inline(always)]"
 WORDS = {1: "epi8", 2: "epi16", 4: "epi32", 8: "epi64"}
 READ = "options(pure, readonly, nostack, preserves_flags)"
@@ -132,7 +135,9 @@ class LinesInSimd(LinesInRust):
         return [f"{' ' * indent}let {s.name} = {at} % {LINE}{f' / {size}' * (size > 1)};"]
 
     def loop(self, s: Loop, indent: int) -> list[str]:
-        """A loop; one that begins before 0, at a line, counts from there."""
+        """A loop; one that begins before 0, at a line, counts from there, and one of kernels stays a loop."""
+        if s.rolled or _is_of_kernels(s):
+            s = replace(s, stop=_rolled(s.stop))
         if s.rises:
             before, up, stop = s.start, var(f"{s.name}_up"), made("add", s.stop, s.start)
             at = made("sub", up, before)
@@ -297,6 +302,24 @@ class LinesInSimd(LinesInRust):
         return f"mix{'_wide' * pairs}({both}, [{', '.join(map(str, lane_bytes))}])"
 
 
+def _is_of_kernels(s: Loop) -> bool:
+    """Whether it has a kernel of few registers, or loops that have one, and nothing else."""
+    return all(
+        (isinstance(one, Apply) and len(one.kernel.loads) <= FEW)
+        or (isinstance(one, Loop) and _is_of_kernels(one))
+        for one in s.body
+    )
+
+
+def _rolled(stop: Node) -> Node:
+    """Where a loop of known length ends, which the compiler is not to know."""
+    if stop.op == "add":
+        return made("add", stop.args[0], _rolled(stop.args[1]))
+    return (
+        var(f"rolled({stop.value})") if stop.op == "const" and stop.value <= MOST_UNROLLED else stop
+    )
+
+
 # Each with what it calls behind it; READ stands for the options of what reads memory alone.
 HELPERS = r"""
 /// A register of what begins there, by assembler, for which all bytes in memory have a value.
@@ -380,6 +403,13 @@ unsafe fn store_wide<T>(at: *mut T, v: Wide) {
     unsafe { _mm256_storeu_si256(at.cast(), v) };
     #[cfg(not(target_feature = "avx2"))]
     unsafe { store(at, v) };
+}
+
+/// A length that the compiler is not to know. Loads and stores that are equally far apart, as those of loops that it
+/// unrolls, are slower: a prefetcher of strides asks for what is asked for anyway.
+#[inline(always)]
+fn rolled(length: usize) -> usize {
+    core::hint::black_box(length)
 }
 
 const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches

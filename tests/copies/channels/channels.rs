@@ -175,6 +175,13 @@ mod channels_simd {
             unsafe { store(at, v) };
         }
 
+        /// A length that the compiler is not to know. Loads and stores that are equally far apart, as those of loops that it
+        /// unrolls, are slower: a prefetcher of strides asks for what is asked for anyway.
+        #[inline(always)]
+        fn rolled(length: usize) -> usize {
+            core::hint::black_box(length)
+        }
+
         const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
 
         fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
@@ -347,14 +354,14 @@ mod channels_simd {
                         for t1 in 0..n1 {
                             for t2_at in (0..n2).step_by(16) {
                                 let t2 = t2_at.min(n2 - 16);
-                                for i3 in (0..16).step_by(8) {
-                                    for i2 in (0..16).step_by(4) {
+                                for i3 in (0..rolled(16)).step_by(8) {
+                                    for i2 in (0..rolled(16)).step_by(4) {
                                         let src_at = a * t0 + a1 * t1 + t2 + n2 * i3 + i2;
                                         let dst_at = i3 + 16 * i2;
                                         block(&src[src_at..], &mut buffer[dst_at..], n2, 16);
                                     }
                                 }
-                                for i2 in 0..16 {
+                                for i2 in 0..rolled(16) {
                                     let dst_at = b * t0 + a1 * t1 + 16 * t2 + 16 * i2;
                                     let src_at = 16 * i2;
                                     stream(&mut dst[dst_at..dst_at + 16], &buffer[src_at..src_at + 16]);
@@ -369,14 +376,14 @@ mod channels_simd {
                         for t1 in 0..n1 {
                             for t2_at in (0..n2).step_by(64) {
                                 let t2 = t2_at.min(n2 - 64);
-                                for i3 in (0..16).step_by(8) {
-                                    for i2 in (0..64).step_by(4) {
+                                for i3 in (0..rolled(16)).step_by(8) {
+                                    for i2 in (0..rolled(64)).step_by(4) {
                                         let src_at = a * t0 + a1 * t1 + t2 + n2 * i3 + i2;
                                         let dst_at = i3 + 16 * i2;
                                         block(&src[src_at..], &mut buffer[dst_at..], n2, 16);
                                     }
                                 }
-                                for i2 in 0..64 {
+                                for i2 in 0..rolled(64) {
                                     let dst_at = b * t0 + a1 * t1 + 16 * t2 + 16 * i2;
                                     let src_at = 16 * i2;
                                     dst[dst_at..dst_at + 16].copy_from_slice(&buffer[src_at..src_at + 16]);

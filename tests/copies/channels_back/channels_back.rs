@@ -175,6 +175,13 @@ mod channels_back_simd {
             unsafe { store(at, v) };
         }
 
+        /// A length that the compiler is not to know. Loads and stores that are equally far apart, as those of loops that it
+        /// unrolls, are slower: a prefetcher of strides asks for what is asked for anyway.
+        #[inline(always)]
+        fn rolled(length: usize) -> usize {
+            core::hint::black_box(length)
+        }
+
         const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
 
         fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
@@ -356,14 +363,14 @@ mod channels_back_simd {
                         for t1 in 0..n1 {
                             for t3_at in (0..n2 - 16).step_by(64) {
                                 let t3 = t3_at.min(n2 - 80);
-                                for i3 in (0..80).step_by(8) {
-                                    for i2 in (0..16).step_by(4) {
+                                for i3 in (0..rolled(80)).step_by(8) {
+                                    for i2 in (0..rolled(16)).step_by(4) {
                                         let src_at = a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2;
                                         let dst_at = i3 + 80 * i2;
                                         block(&src[src_at..], &mut buffer[dst_at..], 16, 80);
                                     }
                                 }
-                                for i2 in 0..16 {
+                                for i2 in 0..rolled(16) {
                                     let back = (dst.as_ptr() as usize + (b * t0 + a1 * t1 + t3 + n2 * i2 + 15) * 4) % 64 / 4;
                                     let first = if t3 > 0 { 15 - back } else { 0 };
                                     let end = if t3 < n2 - 80 { 79 - back } else { 80 };
@@ -381,14 +388,14 @@ mod channels_back_simd {
                         for t1 in 0..n1 {
                             for t3_at in (0..n2).step_by(64) {
                                 let t3 = t3_at.min(n2 - 64);
-                                for i3 in (0..64).step_by(8) {
-                                    for i2 in (0..16).step_by(4) {
+                                for i3 in (0..rolled(64)).step_by(8) {
+                                    for i2 in (0..rolled(16)).step_by(4) {
                                         let src_at = a * t0 + a1 * t1 + 16 * t3 + 16 * i3 + i2;
                                         let dst_at = i3 + 64 * i2;
                                         block(&src[src_at..], &mut buffer[dst_at..], 16, 64);
                                     }
                                 }
-                                for i2 in 0..16 {
+                                for i2 in 0..rolled(16) {
                                     let dst_at = b * t0 + a1 * t1 + t3 + n2 * i2;
                                     let src_at = 64 * i2;
                                     dst[dst_at..dst_at + 64].copy_from_slice(&buffer[src_at..src_at + 64]);

@@ -142,6 +142,13 @@ mod pitched_simd {
             unsafe { store(at, v) };
         }
 
+        /// A length that the compiler is not to know. Loads and stores that are equally far apart, as those of loops that it
+        /// unrolls, are slower: a prefetcher of strides asks for what is asked for anyway.
+        #[inline(always)]
+        fn rolled(length: usize) -> usize {
+            core::hint::black_box(length)
+        }
+
         const LARGE: usize = 16 << 20; // bytes of a copy that is written past the caches
 
         fn is_aligned<T>(at: &[T], bytes: usize) -> bool {
@@ -277,17 +284,17 @@ mod pitched_simd {
                         for t0_at in (0..N).step_by(16) {
                             let t0 = t0_at.min(N - 16);
                             let ahead = if t0 + 48 < N - 1 { 48 } else { N - 1 - t0 };
-                            for i1 in 0..80 {
+                            for i1 in 0..rolled(80) {
                                 fetch::<T, _MM_HINT_T1>(src, t0 + LD * t1 + ahead + LD * i1);
                             }
-                            for i1 in (0..80).step_by(8) {
-                                for i0 in (0..16).step_by(4) {
+                            for i1 in (0..rolled(80)).step_by(8) {
+                                for i0 in (0..rolled(16)).step_by(4) {
                                     let src_at = t0 + LD * t1 + LD * i1 + i0;
                                     let dst_at = i1 + 80 * i0;
                                     block(&src[src_at..], &mut buffer[dst_at..], LD, 80);
                                 }
                             }
-                            for i0 in 0..16 {
+                            for i0 in 0..rolled(16) {
                                 let back = (dst.as_ptr() as usize + (M * t0 + t1 + M * i0 + 15) * 4) % 64 / 4;
                                 let first = if t1 > 0 { 15 - back } else { 0 };
                                 let end = if t1 < M - 80 { 79 - back } else { 80 };
@@ -304,14 +311,14 @@ mod pitched_simd {
                         let t1 = t1_at.min(M - 64);
                         for t0_at in (0..N).step_by(64) {
                             let t0 = t0_at.min(N - 64);
-                            for i1 in (0..64).step_by(8) {
-                                for i0 in (0..64).step_by(4) {
+                            for i1 in (0..rolled(64)).step_by(8) {
+                                for i0 in (0..rolled(64)).step_by(4) {
                                     let src_at = t0 + LD * t1 + LD * i1 + i0;
                                     let dst_at = i1 + 64 * i0;
                                     block(&src[src_at..], &mut buffer[dst_at..], LD, 64);
                                 }
                             }
-                            for i0 in 0..64 {
+                            for i0 in 0..rolled(64) {
                                 let dst_at = M * t0 + t1 + M * i0;
                                 let src_at = 64 * i0;
                                 dst[dst_at..dst_at + 64].copy_from_slice(&buffer[src_at..src_at + 64]);
