@@ -52,14 +52,16 @@ class LinesInSimd(LinesInRust):
     """The nest of a routine by registers."""
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
-        super().__init__(printer, replace(routine, body=routine.registers), names, unit)
+        self.given, own = names, {n: _apart(name, "size") for n, name in names.items()}
+        super().__init__(printer, replace(routine, body=routine.registers), own, unit)
         self.backs: set[str] = set()  # names of distances back to where a line begins
         self.p, self.own = "", f"{routine.name.rstrip('_')}_"
 
     @property
     def name(self) -> str:
         """What the routine is called there."""
-        return f"{self.routine.name}_part" if self.routine.slices else self.routine.name
+        name = self.routine.name
+        return f"{name}_part" if self.routine.slices else _apart(name, "copy")
 
     def _strides(self, kernel: Kernel) -> list[list[int]]:
         return [
@@ -103,7 +105,7 @@ class LinesInSimd(LinesInRust):
 
     def asking(self, module: str) -> list[str]:
         """What the routine does first."""
-        given = [*self.names.values(), "src", "dst", *([PART] if self.routine.slices else [])]
+        given = [*self.given.values(), "src", "dst", *([PART] if self.routine.slices else [])]
         call = f"{module}::x86_64::{self.name}({', '.join(given)})"
         return [f"    {WHERE}", f"    if {call} {{", "        return;", "    }"]
 
@@ -509,6 +511,23 @@ fn mix_wide(x: Wide, y: Wide, lanes: [u8; 16]) -> Wide {
     mix(x, y, lanes)
 }
 """
+
+
+CALLED = re.compile(
+    "|".join(
+        [
+            "MOST_STRIDE",
+            *re.findall(r"(?:fn|const) (\w+)", HELPERS),
+            r"(block|exchange)\d*",
+            r"zip_\w+",
+        ]
+    )
+)
+
+
+def _apart(name: str, what: str) -> str:
+    """A name that none of the module's own functions has."""
+    return f"{name}_{what}" if CALLED.fullmatch(name) else name
 
 
 def _zip(name: str) -> list[str]:

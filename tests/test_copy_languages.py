@@ -246,6 +246,16 @@ def test_registers_of_rust_take_types_with_padding(edition, tmp_path, need):
     subprocess.run([tmp_path / "main"], check=True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name, sizes", rest_deep([("load", "block stream_lines"), ("block", "fetch LARGE")], 1)
+)
+def test_names_of_functions_of_registers_may_be_a_user_s(name, sizes, toolchain_of):
+    toolchain_of("rust")
+    found = verified(copy(Row(*symbols(sizes)), Col(*symbols(sizes)), "rust", element=1, name=name))
+    assert found, str(found)
+
+
 FAULTS = {
     "two registers": ("zip_wide_lo_epi64(x4, x6)", "zip_wide_lo_epi64(x6, x4)"),
     "a load": ("load_two(src.add(3 * a1)", "load_two(src.add(2 * a1)"),
