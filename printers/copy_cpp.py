@@ -109,8 +109,8 @@ class LinesInCpp(LinesInC):
         return f"reinterpret_cast<{T}>({text})"
 
     def pointer_to(self, T: str, text: str) -> str:
-        """A pointer to another type."""
-        return f"reinterpret_cast<{T}*>({text})"
+        """A pointer to another type, of addresses that are known to suit it."""
+        return f"static_cast<{T}*>(static_cast<void*>({text}))"
 
     def word(self, size: int) -> str:
         """An unsigned type of so many bytes."""

@@ -381,5 +381,5 @@ class VectorsInC(KernelsInC):
     no_parameters = "(void)"
 
     def pointer_to(self, T: str, text: str) -> str:
-        """A pointer to another type."""
-        return f"({T} *){text}"
+        """A pointer to another type, of addresses that are known to suit it."""
+        return f"({T} *)(void *){text}"

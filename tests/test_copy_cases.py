@@ -68,6 +68,8 @@ def test_strict_compilers_take_them(compiler, more, tmp_path):
         "-Wconversion",
         "-Wsign-conversion",
         "-Wshadow",
+        "-Wcast-align",
+        "-Wcast-qual",
         "-Werror",
     ]
     standard = "-std=c++17" if in_cpp else "-std=c99"

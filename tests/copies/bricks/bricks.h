@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_H
-#define LEGO_BRICKS_H 0x11101460
+#define LEGO_BRICKS_H 0x78f6b397
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -49,7 +49,7 @@ static inline bricks_u8x16 bricks_load(const uint64_t *at) {
 }
 static inline void bricks_stream(uint64_t *at, bricks_u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128((__m128i *)at, (__m128i)v);
+  _mm_stream_si128((__m128i *)(void *)at, (__m128i)v);
 #else
   memcpy(at, &v, sizeof v);
 #endif
@@ -128,6 +128,6 @@ static inline void bricks(
 #endif
 }
 
-#elif LEGO_BRICKS_H != 0x11101460
+#elif LEGO_BRICKS_H != 0x78f6b397
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_H

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_HPP
-#define LEGO_BRICKS_HPP 0x64182015
+#define LEGO_BRICKS_HPP 0x68afd0e2
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -61,7 +61,7 @@ inline u8x16 load(const T*at) {
 template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
+  _mm_stream_si128(static_cast<__m128i*>(static_cast<void*>(at)), reinterpret_cast<__m128i>(v));
 #else
   std::memcpy(at, &v, sizeof v);
 #endif
@@ -159,6 +159,6 @@ inline void bricks(
 
 }  // namespace lego
 
-#elif LEGO_BRICKS_HPP != 0x64182015
+#elif LEGO_BRICKS_HPP != 0x68afd0e2
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_HPP

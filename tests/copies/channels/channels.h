@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_H
-#define LEGO_CHANNELS_H 0x2062da9d
+#define LEGO_CHANNELS_H 0x13affe29
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -63,7 +63,7 @@ static inline channels_u8x16 channels_load(const uint32_t *at) {
 }
 static inline void channels_stream(uint32_t *at, channels_u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128((__m128i *)at, (__m128i)v);
+  _mm_stream_si128((__m128i *)(void *)at, (__m128i)v);
 #else
   memcpy(at, &v, sizeof v);
 #endif
@@ -405,6 +405,6 @@ static inline void channels(
   }
 }
 
-#elif LEGO_CHANNELS_H != 0x2062da9d
+#elif LEGO_CHANNELS_H != 0x13affe29
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_H

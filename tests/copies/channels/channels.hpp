@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x64795c4c
+#define LEGO_CHANNELS_HPP 0x10762459
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -76,7 +76,7 @@ inline u8x16 load(const T*at) {
 template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
+  _mm_stream_si128(static_cast<__m128i*>(static_cast<void*>(at)), reinterpret_cast<__m128i>(v));
 #else
   std::memcpy(at, &v, sizeof v);
 #endif
@@ -445,6 +445,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x64795c4c
+#elif LEGO_CHANNELS_HPP != 0x10762459
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x686d3c72
+#define LEGO_CHANNELS_BACK_H 0x79b1c385
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -63,7 +63,7 @@ static inline channels_back_u8x16 channels_back_load(const uint32_t *at) {
 }
 static inline void channels_back_stream(uint32_t *at, channels_back_u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128((__m128i *)at, (__m128i)v);
+  _mm_stream_si128((__m128i *)(void *)at, (__m128i)v);
 #else
   memcpy(at, &v, sizeof v);
 #endif
@@ -422,6 +422,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x686d3c72
+#elif LEGO_CHANNELS_BACK_H != 0x79b1c385
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

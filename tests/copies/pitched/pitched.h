@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x5a3fa005
+#define LEGO_PITCHED_H 0x32bfd11a
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -58,7 +58,7 @@ static inline pitched_u8x16 pitched_load(const uint32_t *at) {
 }
 static inline void pitched_stream(uint32_t *at, pitched_u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128((__m128i *)at, (__m128i)v);
+  _mm_stream_si128((__m128i *)(void *)at, (__m128i)v);
 #else
   memcpy(at, &v, sizeof v);
 #endif
@@ -305,6 +305,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x5a3fa005
+#elif LEGO_PITCHED_H != 0x32bfd11a
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

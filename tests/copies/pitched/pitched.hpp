@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x457adfc7
+#define LEGO_PITCHED_HPP 0x1c004854
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -70,7 +70,7 @@ inline u8x16 load(const T*at) {
 template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
+  _mm_stream_si128(static_cast<__m128i*>(static_cast<void*>(at)), reinterpret_cast<__m128i>(v));
 #else
   std::memcpy(at, &v, sizeof v);
 #endif
@@ -348,6 +348,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x457adfc7
+#elif LEGO_PITCHED_HPP != 0x1c004854
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

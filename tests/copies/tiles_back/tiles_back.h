@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_H
-#define LEGO_TILES_BACK_H 0x0448dfb8
+#define LEGO_TILES_BACK_H 0x59722011
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -56,7 +56,7 @@ static inline tiles_back_u8x16 tiles_back_load(const uint32_t *at) {
 }
 static inline void tiles_back_stream(uint32_t *at, tiles_back_u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128((__m128i *)at, (__m128i)v);
+  _mm_stream_si128((__m128i *)(void *)at, (__m128i)v);
 #else
   memcpy(at, &v, sizeof v);
 #endif
@@ -124,6 +124,6 @@ static inline void tiles_back(
 #endif
 }
 
-#elif LEGO_TILES_BACK_H != 0x0448dfb8
+#elif LEGO_TILES_BACK_H != 0x59722011
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_H

@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_HPP
-#define LEGO_TILES_BACK_HPP 0x122964c3
+#define LEGO_TILES_BACK_HPP 0x6cb64861
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -65,7 +65,7 @@ inline u8x16 load(const T*at) {
 template <class T>
 inline void stream(T*at, u8x16 v) {
 #ifdef __SSE2__
-  _mm_stream_si128(reinterpret_cast<__m128i*>(at), reinterpret_cast<__m128i>(v));
+  _mm_stream_si128(static_cast<__m128i*>(static_cast<void*>(at)), reinterpret_cast<__m128i>(v));
 #else
   std::memcpy(at, &v, sizeof v);
 #endif
@@ -152,6 +152,6 @@ inline void tiles_back(
 
 }  // namespace lego
 
-#elif LEGO_TILES_BACK_HPP != 0x122964c3
+#elif LEGO_TILES_BACK_HPP != 0x6cb64861
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_HPP
