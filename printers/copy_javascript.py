@@ -155,8 +155,7 @@ class LinesInJavaScript(NestLines):
                 f"const {name} = new Uint8Array([",
                 *rows(value.value, 2),
                 "]);",
-                "",
-                "// What is made of an element.",
+                *self._told("What is made of an element.", [f"number {VALUE}"]),
                 f"function {self._value}({VALUE}) {{",
                 f"  return {name}[{VALUE}];",
                 "}",
@@ -165,8 +164,7 @@ class LinesInJavaScript(NestLines):
         fits = is_narrow if size < 4 else _has_no_sign
         text = spelled(_unsigned(narrowed(value, most, NARROW, fits)), VALUES, hexadecimal)
         return [
-            "",
-            "// What is made of an element.",
+            *self._told("What is made of an element.", [f"number {VALUE}"]),
             f"function {self._value}({VALUE}) {{",
             f"  {self.printer.line(f'return {text};', 2)}",
             "}",
@@ -202,6 +200,12 @@ class LinesInJavaScript(NestLines):
             body = [self.line(head, at), *body, self.line("}", at)]
         return body
 
+    def _told(self, what: str, parameters: Sequence[str]) -> list[str]:
+        """A comment, and the types of what a function is given."""
+        told = wrap(what, self.printer.line_width - 3, break_long_words=False)
+        own = (f"@param {{{T}}} {name}" for T, name in map(str.split, parameters))
+        return ["", "/**", *(f" * {line}" for line in (*told, *own)), " */"]
+
     # -- boxes of one kind -------------------------------------------------------------------------
 
     def given(self, helper: Helper, integers: Sequence[str]) -> list[str]:
@@ -216,10 +220,12 @@ class LinesInJavaScript(NestLines):
         """The functions that move boxes of one kind."""
         p, found = self.printer, list[str]()
         for helper in helpers(self.routine.body):
-            told = wrap(self.box_told(helper), p.line_width - 3, break_long_words=False)
-            parameters = self.given(helper, self.box_names(helper))
+            integers = self.box_names(helper)
+            parameters = self.given(helper, integers)
+            types = [*["number"] * len(integers), *[self.view] * 2]
+            typed = (f"{T} {name}" for T, name in zip(types, parameters, strict=False))
             head = p.head_of(self.box_name(helper), parameters, " {").removeprefix("export ")
-            found += ["", *(f"// {line}" for line in told), *head.split("\n")]
+            found += [*self._told(self.box_told(helper), [*typed]), *head.split("\n")]
             found += [*self.lines(helper.body, 2), "}"]
         return found
 

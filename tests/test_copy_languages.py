@@ -298,8 +298,16 @@ def test_typescript_takes_modules_and_declarations(tmp_path):
     lines = []
     for folder in ("modules", "declared"):
         (tmp_path / folder).mkdir()
-    for name in ("transposed", "ragged", "triangle"):
-        unit = made(name, "javascript")
+    units = [made(name, "javascript") for name in ("transposed", "ragged", "triangle")]
+    K = symbols("K")
+    halves = RegP([(M + 3) // 4, 4, (N + 4) // 5, 5, (K + 7) // 8, 8], [0, 2, 5, 3, 4, 1])
+    whole = [(M + 3) // 4 * 4, (N + 4) // 5 * 5, (K + 7) // 8 * 8]
+    tiles = Padded([M, N, K], GroupBy(whole).OrderBy(halves))
+    for name, value in (("boxes", lambda v: v ^ 1), ("entries", lambda v: min(v, 9))):
+        units.append(copy(Row(M, N, K), tiles, "javascript", name=name, element=1, value=value))
+    assert "function boxesBox(" in units[-2].source
+    for unit in units:
+        name = unit.name
         (tmp_path / "modules" / f"{name}.mjs").write_text(unit.source)
         for path, text in unit.files(tmp_path / "declared" / f"{name}.mjs").items():
             path.write_text(text)
