@@ -273,7 +273,7 @@ def test_any_permutation_is_a_network_of_exchanges(size, width, most):
 def test_random_exchanges():
     """With places that no bit comes from, and others that none goes to, under every price."""
     rng = random.Random(3)
-    for size, width in [(5, 31), (12, 31), (23, 31), (31, 31), (32, 32), (50, 63), (63, 63)] * 3:
+    for size, width in [(5, 31), (12, 31), (23, 31), (31, 31), (32, 32), (50, 63), (63, 63)] * 2:
         order = rng.sample(range(size), size)
         output = [bit((0, b)) if rng.random() < 0.8 else bit() for b in order]
         for price in PRICES:

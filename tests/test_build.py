@@ -414,7 +414,7 @@ def big(layouts):
 @pytest.mark.deep
 def test_many_layouts_in_every_language(monkeypatch):
     """The second time each file is read once, no layout is made and nothing is written."""
-    layouts = 60
+    layouts = 20
     big(layouts)
     files = len(TARGETS) + 1  # and the types of JavaScript
     first = process()
