@@ -92,7 +92,7 @@ def test_random_loops(part):
 def test_certificates_of_random_cases_are_proved_again():
     """ci/fuzz --certificates proves more of them."""
     found, verdicts = [], Counter()
-    for number in range(40):
+    for number in range(25):
         wrong, said = proved_again(case_of(SEED, number), number)
         found += [f"{number}: {f.text}" for f in wrong]
         verdicts.update(said)
@@ -102,9 +102,9 @@ def test_certificates_of_random_cases_are_proved_again():
 
 @cache
 def judged_cases():
-    """The cases that toolchains are given, and what their functions give."""
+    """The cases that toolchains are given, and what their functions give; ci/fuzz --targets all gives more."""
     judged = []
-    for number in range(60):
+    for number in range(40):
         case = case_of(SEED, number)
         verdict = judge(case, count=20, deep=False, keep=True)
         if verdict.expected:
@@ -119,7 +119,7 @@ def test_random_cases_compiled(toolchain):
     points, wrong = toolchains.compared(toolchain, units)
     found += wrong
     assert not found, "\n\n".join(batch[place][0].toml(text) for place, text in found)
-    assert len(units) > 25 and sum(c.total() for c in points.values()) > 1000
+    assert len(units) > 20 and sum(c.total() for c in points.values()) > 1000
     # A value that is wrong is seen.
     (key, unit, case, expected) = next(u for u in units if points[u[0]].total())
     wrong = [(f, a, (r[0] if r[0] is None else r[0] ^ 1, *r[1:])) for f, a, r in expected]
