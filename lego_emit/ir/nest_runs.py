@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 from operator import mul
-from typing import Any, get_args
+from typing import Any
 
 from ..operations import OPS
 from .nests import (
@@ -27,14 +27,15 @@ from .nests import (
     Let,
     Loop,
     Move,
-    Statement,
     Strided,
-    Threaded,
     Vectors,
     When,
     Zero,
 )
-from .nodes import Node, evaluated
+from .nodes import Node, const, evaluated
+
+Value = Callable[[Mapping[str, int]], Any]
+Carry = Callable[[dict[str, int]], None]
 
 MOST_MET = 64  # nodes of an expression that is read as functions
 
@@ -60,7 +61,7 @@ def run(
 ) -> None:
     """Carry a nest out on the source's elements, which source[place] gives; what it writes is put into
     destination."""
-    _Run(source, destination, way).body(body, dict(sizes))
+    _Run(source, destination, way).body(body)(dict(sizes))
 
 
 class Negative(ArithmeticError):
@@ -93,7 +94,7 @@ def _text(node: Node) -> str:
     return f"_{node.op}({', '.join(args)})"
 
 
-def _reader_of_shared(node: Node, is_strict: bool) -> Callable[[Mapping[str, int]], Any]:
+def _reader_of_shared(node: Node, is_strict: bool) -> Value:
     """The reader of a node whose operands several share, each of which is evaluated once."""
     divided = [id(n.args[0]) for n in node.walk() if is_strict and n.op in ("div", "mod")]
 
@@ -108,7 +109,7 @@ def _reader_of_shared(node: Node, is_strict: bool) -> Callable[[Mapping[str, int
 
 
 @lru_cache(2**13)
-def reader(node: Node, is_strict: bool = False) -> Callable[[Mapping[str, int]], Any]:
+def reader(node: Node, is_strict: bool = False) -> Value:
     """A function that gives a node's value by the names' integers: quicker than evaluated() for many of them.
     is_strict: whether it raises Negative."""
     left, waiting = (
@@ -120,10 +121,19 @@ def reader(node: Node, is_strict: bool = False) -> Callable[[Mapping[str, int]],
         left -= 1
     if waiting or any(n.kind == "t" for n in node.walk()):
         return _reader_of_shared(node, is_strict)
-    found: Callable[[Mapping[str, int]], Any] = eval(
-        f"lambda env: {_text(node)}", _STRICT if is_strict else _CALLED
-    )
+    found: Value = eval(f"lambda env: {_text(node)}", _STRICT if is_strict else _CALLED)
     return found
+
+
+def _strict(node: Node) -> Value:
+    """A function that gives a node's value, or raises Negative."""
+    return reader(node, True)
+
+
+def _values_of(nodes: Sequence[Node]) -> Callable[[Mapping[str, int]], list[int]]:
+    """A function that gives the values of several nodes."""
+    values = [_strict(node) for node in nodes]
+    return lambda env: [value(env) for value in values]
 
 
 def _lanes_of(
@@ -144,90 +154,124 @@ def _lanes_of(
 
 
 class _Run:
+    """Makes functions of statements, each of which carries one out on the names' values: a loop runs its body many times."""
+
     def __init__(self, source: Any, destination: Any, way: Way):
         self.arrays: dict[str, Any] = {SOURCE: source, DESTINATION: destination}
         self.way = way
-        self.readers: dict[int, tuple[Node, Callable[[Mapping[str, int]], Any]]] = {}  # by identity
         self.lanes: dict[Any, tuple[Kernel, list[int], list[tuple[int, int]]]] = {}
 
-    def body(self, body: Body, env: dict[str, int]) -> None:
-        for statement in body:
-            _METHODS[type(statement)](self, statement, env)
+    def body(self, body: Body) -> Carry:
+        steps = [getattr(self, type(s).__name__.lower())(s) for s in body]
+        if len(steps) == 1:
+            return steps[0]
 
-    def value(self, node: Node, env: Mapping[str, int]) -> int:
-        if node.op == "const":
-            return int(node.value)
-        if node.op == "var":
-            return int(env[node.value])
-        found = self.readers.get(id(node))
-        if found is None:
-            found = self.readers[id(node)] = node, reader(node, True)
-        return int(found[1](env))
+        def carry(env: dict[str, int]) -> None:
+            for step in steps:
+                step(env)
 
-    def let(self, s: Let, env: dict[str, int]) -> None:
-        env[s.name] = self.value(s.value, env)
+        return carry
 
-    def loop(self, s: Loop, env: dict[str, int]) -> None:
-        last = None if s.last is None else self.value(s.last, env)
-        step = s.step if isinstance(s.step, int) else self.value(s.step, env)
-        steps = range(self.value(s.start, env), self.value(s.stop, env), step)
-        for k in reversed(steps) if s.falls else steps:
-            env[s.name] = max(0, k) if s.rises else k
-            env[s.name] = env[s.name] if last is None else min(env[s.name], last)
-            self.body(s.body, env)
+    def let(self, s: Let) -> Carry:
+        value, name = _strict(s.value), s.name
 
-    def flag(self, s: Flag, env: dict[str, int]) -> None:
-        holds = s.condition is None or bool(reader(s.condition)(env))
-        holds = holds and (s.large is None or self.way.large)
-        env[s.name] = holds and (not s.aligned or self.way.aligned)
+        def carry(env: dict[str, int]) -> None:
+            env[name] = value(env)
 
-    def before(self, s: Before, env: dict[str, int]) -> None:
-        env[s.name] = -((self.way.before + self.value(s.at, env)) % s.line)
+        return carry
 
-    def when(self, s: When, env: dict[str, int]) -> None:
-        holds = any(env[flag] for flag in s.flags)
-        holds = holds or (s.condition is not None and bool(reader(s.condition)(env)))
-        self.body(s.then if holds else s.otherwise, env)
+    def loop(self, s: Loop) -> Carry:
+        start, stop, body, name = _strict(s.start), _strict(s.stop), self.body(s.body), s.name
+        step = _strict(const(s.step) if isinstance(s.step, int) else s.step)
+        last = None if s.last is None else _strict(s.last)
 
-    def move(self, s: Move, env: dict[str, int]) -> None:
-        to, of = self.value(s.to.offset, env), self.value(s.of.offset, env)
-        source, destination = self.arrays[s.of.array], self.arrays[s.to.array]
-        count = self.value(s.count, env)
-        if count == 1:  # most
-            destination[to] = source[of]
-            return
-        for k in range(count):
-            destination[to + k] = source[of + k]
+        def carry(env: dict[str, int]) -> None:
+            most = None if last is None else last(env)
+            steps = range(start(env), stop(env), step(env))
+            for k in reversed(steps) if s.falls else steps:
+                k = max(0, k) if s.rises else k
+                env[name] = k if most is None else min(k, most)
+                body(env)
 
-    def zero(self, s: Zero, env: dict[str, int]) -> None:
-        to = self.value(s.to.offset, env)
-        for k in range(self.value(s.count, env)):
-            self.arrays[s.to.array][to + k] = ZERO
+        return carry
 
-    def strided(self, s: Strided, env: dict[str, int]) -> None:
-        to = self.value(s.to.offset, env)
-        of = 0 if s.of is None else self.value(s.of.offset, env)
-        ones, others = (
-            [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
-        )
-        for index in product(*(range(self.value(n, env)) for n in s.extents)):
-            at = to + sum(i * n for i, n in zip(index, others, strict=True))
-            read = of + sum(i * n for i, n in zip(index, ones, strict=True))
-            value = ZERO if s.of is None else self.arrays[s.of.array][read]
-            self.arrays[s.to.array][at] = value
+    def flag(self, s: Flag) -> Carry:
+        def carry(env: dict[str, int]) -> None:
+            holds = s.condition is None or bool(reader(s.condition)(env))
+            holds = holds and (s.large is None or self.way.large)
+            env[s.name] = holds and (not s.aligned or self.way.aligned)
 
-    def apply(self, s: Apply, env: dict[str, int]) -> None:
-        of, to = self.value(s.of.offset, env), self.value(s.to.offset, env)
-        ones, others = (
-            [self.value(n, env) for n in strides] for strides in (s.of_strides, s.to_strides)
-        )
-        places = [(of, to)]
-        for k in (s.kernel.pair, s.kernel.square):
-            if k is not None:
-                a, b = (s.kernel.block[k] * strides[k] for strides in (ones, others))
-                places += [(of + a, to + b) for of, to in places]
-        for of, to in places:
-            self.block(s, of, to, ones, others)
+        return carry
+
+    def before(self, s: Before) -> Carry:
+        at = _strict(s.at)
+
+        def carry(env: dict[str, int]) -> None:
+            env[s.name] = -((self.way.before + at(env)) % s.line)
+
+        return carry
+
+    def when(self, s: When) -> Carry:
+        then, otherwise = self.body(s.then), self.body(s.otherwise)
+
+        def carry(env: dict[str, int]) -> None:
+            holds = any(env[flag] for flag in s.flags)
+            holds = holds or (s.condition is not None and bool(reader(s.condition)(env)))
+            (then if holds else otherwise)(env)
+
+        return carry
+
+    def move(self, s: Move) -> Carry:
+        to, of, count = map(_strict, (s.to.offset, s.of.offset, s.count))
+        arrays, read, written = self.arrays, s.of.array, s.to.array
+
+        def carry(env: dict[str, int]) -> None:
+            at, place, source, destination = to(env), of(env), arrays[read], arrays[written]
+            for k in range(count(env)):
+                destination[at + k] = source[place + k]
+
+        return carry
+
+    def zero(self, s: Zero) -> Carry:
+        to, count = _strict(s.to.offset), _strict(s.count)
+
+        def carry(env: dict[str, int]) -> None:
+            at, destination = to(env), self.arrays[s.to.array]
+            for k in range(count(env)):
+                destination[at + k] = ZERO
+
+        return carry
+
+    def strided(self, s: Strided) -> Carry:
+        to, of = _strict(s.to.offset), None if s.of is None else _strict(s.of.offset)
+        of_strides, to_strides, extents = map(_values_of, (s.of_strides, s.to_strides, s.extents))
+
+        def carry(env: dict[str, int]) -> None:
+            begin, first = to(env), 0 if of is None else of(env)
+            ones, others = of_strides(env), to_strides(env)
+            for index in product(*map(range, extents(env))):
+                at = begin + sum(i * n for i, n in zip(index, others, strict=True))
+                read = first + sum(i * n for i, n in zip(index, ones, strict=True))
+                value = ZERO if s.of is None else self.arrays[s.of.array][read]
+                self.arrays[s.to.array][at] = value
+
+        return carry
+
+    def apply(self, s: Apply) -> Carry:
+        of, to = _strict(s.of.offset), _strict(s.to.offset)
+        of_strides, to_strides = _values_of(s.of_strides), _values_of(s.to_strides)
+
+        def carry(env: dict[str, int]) -> None:
+            ones, others = of_strides(env), to_strides(env)
+            places = [(of(env), to(env))]
+            for k in (s.kernel.pair, s.kernel.square):
+                if k is not None:
+                    a, b = (s.kernel.block[k] * strides[k] for strides in (ones, others))
+                    places += [(read + a, at + b) for read, at in places]
+            for read, at in places:
+                self.block(s, read, at, ones, others)
+
+        return carry
 
     def block(self, s: Apply, of: int, to: int, ones: Sequence[int], others: Sequence[int]) -> None:
         """One block, which begins at these places."""
@@ -240,34 +284,53 @@ class _Run:
         for at, lane in writes:
             destination[to + at] = loaded[lane]
 
-    def fetch(self, s: Fetch, env: dict[str, int]) -> None:
-        if self.value(s.at.offset, env) < 0:
-            raise IndexError(s.at)
+    def fetch(self, s: Fetch) -> Carry:
+        at = _strict(s.at.offset)
 
-    def buffer(self, s: Buffer, env: dict[str, int]) -> None:
-        self.arrays[BUFFER] = {}
-        self.body(s.body, env)
+        def carry(env: dict[str, int]) -> None:
+            if at(env) < 0:
+                raise IndexError(s.at)
 
-    def vectors(self, s: Vectors, env: dict[str, int]) -> None:
-        holds = s.condition is None or bool(reader(s.condition)(env))
-        self.body(s.body if holds and self.way.vectors else s.plain, env)
+        return carry
 
-    def each(self, s: Each, env: dict[str, int]) -> None:
-        starts = [self.value(s.start, env), *[0] * (len(s.extents) - 1)]
-        ends = [self.value(n, env) for n in s.extents]
-        sizes = {n: env[n] for n in s.arguments if n not in s.names}
-        for index in product(*map(range, starts, ends, s.block)):
-            given = {**sizes, **dict(zip(s.names, index, strict=True))}
-            of, to = map(int, s.places(given))
-            steps = (1, 1)
-            if s.falls or s.ways:
-                at = s.ways.at if s.ways else (*[0] * (len(index) - 1), 1)
-                other = {n: given[n] + k for n, k in zip(s.names, at, strict=True)}
-                after = s.places(given | other)
-                steps = int(after[0]) - of, int(after[1]) - to
-            for a, b in self.beyond(s, steps):
-                if not s.masked or (of >= 0 and to >= 0):
-                    self.arrays[DESTINATION][to + b] = self.arrays[SOURCE][of + a]
+    def buffer(self, s: Buffer) -> Carry:
+        body = self.body(s.body)
+
+        def carry(env: dict[str, int]) -> None:
+            self.arrays[BUFFER] = {}
+            body(env)
+
+        return carry
+
+    def vectors(self, s: Vectors) -> Carry:
+        body, plain = self.body(s.body), self.body(s.plain)
+
+        def carry(env: dict[str, int]) -> None:
+            holds = s.condition is None or bool(reader(s.condition)(env))
+            (body if holds and self.way.vectors else plain)(env)
+
+        return carry
+
+    def each(self, s: Each) -> Carry:
+        begin, extents = _strict(s.start), _values_of(s.extents)
+
+        def carry(env: dict[str, int]) -> None:
+            starts = [begin(env), *[0] * (len(s.extents) - 1)]
+            sizes = {n: env[n] for n in s.arguments if n not in s.names}
+            for index in product(*map(range, starts, extents(env), s.block)):
+                given = {**sizes, **dict(zip(s.names, index, strict=True))}
+                of, to = map(int, s.places(given))
+                steps = (1, 1)
+                if s.falls or s.ways:
+                    at = s.ways.at if s.ways else (*[0] * (len(index) - 1), 1)
+                    other = {n: given[n] + k for n, k in zip(s.names, at, strict=True)}
+                    after = s.places(given | other)
+                    steps = int(after[0]) - of, int(after[1]) - to
+                for a, b in self.beyond(s, steps):
+                    if not s.masked or (of >= 0 and to >= 0):
+                        self.arrays[DESTINATION][to + b] = self.arrays[SOURCE][of + a]
+
+        return carry
 
     def beyond(self, s: Each, steps: tuple[int, int]) -> Iterator[tuple[int, int]]:
         """How far elements of a block lie from its first one in both memories. steps: of the one that tells."""
@@ -279,14 +342,10 @@ class _Run:
         places = map(sum, product(*(range(0, n * stride, stride) for n, stride in w.steps)))
         yield from zip(places, way, strict=True) if side else zip(way, places, strict=True)
 
-    def call(self, s: Call, env: dict[str, int]) -> None:
-        given = [self.value(n, env) for n in s.arguments]
-        self.body(s.helper.body, dict(zip(s.helper.parameters, given, strict=True)))
+    def call(self, s: Call) -> Carry:
+        body, given = self.body(s.helper.body), _values_of(s.arguments)
 
+        def carry(env: dict[str, int]) -> None:
+            body(dict(zip(s.helper.parameters, given(env), strict=True)))
 
-# Of all statements but those of threads.
-_METHODS = {
-    kind: getattr(_Run, kind.__name__.lower())
-    for kind in get_args(Statement)
-    if kind is not Threaded
-}
+        return carry
