@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,3 +77,9 @@ def _environment_of(*places: Path) -> jinja2.Environment:
         autoescape=False,
         loader=jinja2.FileSystemLoader(places),
     )
+
+
+@lru_cache(2**9)
+def template_of(environment: jinja2.Environment, source: str) -> jinja2.Template:
+    """A template's text, compiled once."""
+    return environment.from_string(source)

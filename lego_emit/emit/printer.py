@@ -23,7 +23,7 @@ from ..ir.program import Function, Group, Program
 from ..notation import PYTHON, Notation
 from ..operations import OPS
 from ..table_lookup import Entries
-from ..templates import ENDING, environment, named
+from ..templates import ENDING, environment, named, template_of
 from .comments import in_comments, summed
 from .naming import AS_WRITTEN, Naming, in_spelling
 from .ops import ATOM, BREAK, Op, call
@@ -638,7 +638,7 @@ class Printer:
     def _template(self):
         if self.template.endswith(ENDING):
             return self._environment.get_template(self.template)
-        return self._environment.from_string(self.template)
+        return template_of(self._environment, self.template)
 
     def _helpers(self, unit: str, functions: list[FunctionView]) -> list[str]:
         """The texts of the helpers that the program calls, each once, in table order."""
@@ -660,11 +660,8 @@ class Printer:
         for name, source in self.helpers.items():
             for index_type in self.index_types:
                 if (name, index_type) in used:
-                    texts.append(
-                        self._environment.from_string(source)
-                        .render(
-                            T=self.types[index_type], unit=unit, index_type=index_type, printer=self
-                        )
-                        .strip("\n")
-                    )
+                    type_ = self.types[index_type]
+                    said = dict(T=type_, unit=unit, index_type=index_type, printer=self)
+                    template = template_of(self._environment, source)
+                    texts.append(template.render(said).strip("\n"))
         return list(dict.fromkeys(texts))  # index types that share a type share the helper

@@ -55,6 +55,8 @@ class _Read(dict[str, int]):
 
 
 def _value(n: Any, sizes: Mapping[str, int]) -> Any:
+    if type(n) is int:
+        return n
     made = Analyzer(use_z3=False).with_numbers(Expr.of(n), sizes)
     return made if made.constant is None else made.constant
 
