@@ -535,6 +535,19 @@ def test_a_genp_over_another_symbol_is_checked_too():
     build_program(shifted(lambda i: (i + s) % N, lambda p: (p - s) % N), CPP)
 
 
+def test_a_genp_is_checked_again_where_less_is_known():
+    """What its functions give depends on what is known of the values that they hold."""
+
+    def shifted(N, i):
+        half = N // 2
+        return GenP([N], lambda a: (a + 2 * half) % N, lambda p: p).apply(i)
+
+    ranges = {"i": (0, "N"), "N": (1, None)}
+    generate(shifted, "c", ranges=ranges, assume=["N % 2 == 0"])
+    with pytest.raises(LayoutError, match="for N=3"):
+        generate(shifted, "c", ranges=ranges)
+
+
 def test_sizes_that_are_sums_multiply_out():
     def f(N, B):
         T = (N + B - 1) // B

@@ -228,8 +228,8 @@ def _read(value: Any, seen: dict[int, Any]) -> Hashable:
         return tuple((_read(k, seen), _read(x, seen)) for k, x in value.items())
     if is_array(value):
         return value.shape, value.dtype.str, value.tobytes()
-    if hasattr(value, "__lego_symbolic__"):
-        return value.key
+    if hasattr(value, "__lego_symbolic__"):  # in a trace, it depends on what is known there
+        return object() if hasattr(value, "context") else value.key
     return value if isinstance(value, Hashable) else object()
 
 

@@ -89,18 +89,11 @@ def check_small(block: GenP, sizes: Sequence[Expr], facts: Analyzer) -> None:
     if block.is_concrete:
         _check_same(SameGenP((block.dims, reads(block)), block))
         return
-    known = Analyzer(use_z3=False)
-    alone = Trace(known, {}, lambda t: None).running()
     names = sorted({name for n in sizes for name in n.symbols()})
     powers = [name for name in names if is_power(facts, facts.symbol(name))]
-    sides = [k for k, n in enumerate(block.dims) if is_power(facts, Expr.of(n))]
-    for k in sides:
-        learn_power(known, Expr.of(block.dims[k]))
-    parameters = known.bind([known.symbol(f"?{k}") for k in range(len(sizes))])
-    flat = known.bind(known.symbol("?flat"))
-    forward = given(block, "apply", explore(lambda: call(block, "apply", *parameters), alone))
-    back = explore(lambda: call(block, "inv", flat), alone)
-    back = [given(block, "inv", v) for v in (back if isinstance(back, (tuple, list)) else [back])]
+    sides = tuple(k for k, n in enumerate(block.dims) if is_power(facts, Expr.of(n)))
+    dims = tuple(Expr.of(n).key for n in block.dims)
+    forward, back = _both_ways(SameGenP((dims, reads(block)), block), sides)
     key = (*powers, *map(str, sides), *(e.key for e in (forward, *back, *sizes)))
     used = forward.symbols().union(*(b.symbols() for b in back))
     own = {"?flat", *(f"?{k}" for k in range(len(sizes)))}
@@ -120,6 +113,22 @@ def check_small(block: GenP, sizes: Sequence[Expr], facts: Analyzer) -> None:
             _checked.add(at)
     if not others:
         _checked.add(key)
+
+
+@lru_cache(maxsize=256)
+def _both_ways(same: SameGenP, sides: tuple[int, ...]) -> tuple[Expr, list[Expr]]:
+    """The position of an index, and the index of a position. sides: the sizes that are powers of two."""
+    block, known = same.genp, Analyzer(use_z3=False)
+    assert isinstance(block, GenP)
+    alone = Trace(known, {}, lambda t: None).running()
+    for k in sides:
+        learn_power(known, Expr.of(block.dims[k]))
+    parameters = known.bind([known.symbol(f"?{k}") for k in range(len(block.dims))])
+    flat = known.bind(known.symbol("?flat"))
+    forward = given(block, "apply", explore(lambda: call(block, "apply", *parameters), alone))
+    back = explore(lambda: call(block, "inv", flat), alone)
+    back = back if isinstance(back, (tuple, list)) else [back]
+    return forward, [given(block, "inv", v) for v in back]
 
 
 @lru_cache(maxsize=256)
