@@ -6,19 +6,19 @@ Each way is the emitted routine with another body, so that all are called in one
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
-from statistics import median
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from lego_emit import copy
-from lego_emit.copies.running import Library, in_turns
+from lego_emit.copies.running import Library
 from lego_emit.copies.unit import unit_of
 from lego_emit.emit.nests import Routines
 from lego_emit.emitted import emit_program
@@ -33,6 +33,7 @@ julia.FLAGS = (
 USERS = ("-fcheck=no-all", "-Wno-error")  # gfortran's, which has neither by itself
 V3 = ("-O3", "-march=x86-64-v3")
 MOST_LOOPS = 8
+TURN, CALLS = 0.02, 4  # the seconds of a turn, and the calls that are measured together
 # Language, flags, heading, and its own ways.
 WAYS = (
     ("fortran", ("-O2",), "gfortran -O2", ("transpose", "reshape")),
@@ -104,35 +105,22 @@ def in_language(unit: Any, loop: Any, way: str) -> Any:
     return replace(unit, source=source)
 
 
-def contiguous(unit: Any, source: Any) -> Callable[[int], None]:
-    """What makes a new array of the source's strided view, as often as it is told."""
+def contiguous(unit: Any, source: Any) -> Callable[[int], float]:
+    """What makes new arrays of the source's strided view; the seconds of the shortest time."""
     digits = sorted(unit.plan.boxes[0].digits, key=lambda d: -d.b)
     strides = [d.a * source.itemsize for d in digits]
     view = as_strided(source, [d.n for d in digits], strides)
 
-    def made(rounds: int) -> None:
-        for _ in range(rounds):
-            np.ascontiguousarray(view)
-
-    return made
-
-
-class Clock:
-    """The seconds that processors worked for this thread and for other processes."""
-
-    def __init__(self, built: Sequence[Any]):
-        pids = {pid for own in built if (pid := getattr(own, "pid", None)) is not None}
-        self._clocks = [(~pid << 3) | 2 for pid in pids]  # as clock_getcpuclockid() has it
-
-    def __call__(self) -> float:
-        return time.thread_time() + sum(map(time.clock_gettime, self._clocks))
+    return _runs(lambda _: np.ascontiguousarray(view))
 
 
 def measured(case: Any, memories: Any, runs: int) -> Iterator[str]:
-    """How many times as long as the emitted routine each of HEADINGS takes: of the least times, and of the medians."""
+    """How many times as long as the emitted routine each of HEADINGS takes, of the shortest calls; of a loop, also what
+    per cent of the language's memcpy it reaches."""
     for language, flags, _, names in WAYS:
         unit = copy(case.source, case.destination, language, element=case.size)
-        source, destination = memories(case, [prod(case.source.dims) * case.size] * 2)
+        count = prod(case.source.dims) * case.size
+        source, destination = memories(case, [count] * 2)
         if language == "numpy":
             built: list[Any] = [copy_scripts.NumpyCopies(unit)]
             ways: list[Any] = [contiguous(unit, source)]
@@ -140,19 +128,25 @@ def measured(case: Any, memories: Any, runs: int) -> Iterator[str]:
             loop = looped(unit)
             units = [unit, loop, *(in_language(unit, loop, way) for way in names)]
             built = [own and _built(own, flags) for own in units]
-            ways = [own and _runs(own, source, destination) for own in built[1:]]
-        ways.insert(0, _runs(built[0], source, destination))
+            ways = [own and _runs(own.copy, {}, source, destination) for own in built[1:]]
+        ways.insert(0, _runs(built[0].copy, {}, source, destination))
         _check(case, built, source, destination)
-        taken = [way for way in ways if way is not None]
-        seconds = iter(in_turns(taken, runs, Clock(built), 0.008))
-        ours = next(seconds)
-        for way in ways[1:]:
-            own = None if way is None else next(seconds)
-            yield (
-                ""
-                if own is None
-                else (f"{min(own) / min(ours):.2f} ({median(own) / median(ours):.2f})")
-            )
+        ways.append(_runs(built[0].memcpy, count, source, destination))
+        ours, *others, memcpy = _least(ways, runs)
+        for k, own in enumerate(others):
+            share = f" ({100 * memcpy / own:.0f})" if k == 0 and language != "numpy" else ""
+            yield f"{own / ours:.2f}{share}" if own else ""
+
+
+def _least(ways: Sequence[Callable[[int], Any] | None], runs: int) -> list[float]:
+    """The seconds of the shortest call of each way, in turns of about TURN seconds; 0 of none."""
+    found = [0.0 if way is None else math.inf for way in ways]
+    for _ in range(runs):
+        for k, way in enumerate(ways):
+            start = time.perf_counter()
+            while way is not None and time.perf_counter() - start < TURN:
+                found[k] = min(found[k], way(CALLS))
+    return found
 
 
 def _built(unit: Any, flags: Sequence[str]) -> Any:
@@ -164,8 +158,20 @@ def _built(unit: Any, flags: Sequence[str]) -> Any:
     return Library(unit, (*flags, *USERS)) if runner is None else runner(unit)
 
 
-def _runs(built: Any, source: Any, destination: Any) -> Callable[[int], None]:
-    return lambda rounds: built.copy({}, source, destination, rounds)
+def _runs(call: Callable[..., Any], *arguments: Any) -> Callable[[int], float]:
+    """What returns the seconds of the shortest of some calls, which processes measure themselves."""
+
+    def least(rounds: int) -> float:
+        if isinstance(getattr(call, "__self__", None), copy_scripts.Scripted):
+            return float(call(*arguments, rounds))
+        found = math.inf
+        for _ in range(rounds):
+            start = time.perf_counter()
+            call(*arguments, 1)
+            found = min(found, time.perf_counter() - start)
+        return found
+
+    return least
 
 
 def _check(case: Any, built: Sequence[Any], source: Any, destination: Any) -> None:

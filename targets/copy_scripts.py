@@ -39,13 +39,21 @@ function run_upload(n, inputs, outputs)
     memory[] = (elements(inputs[2], inputs[1][1]), vcat(guard, dst, guard), guard)
 end
 
+function least(call, rounds)
+    found = typemax(Int64)
+    for _ in 1:rounds
+        start = time_ns()
+        call()
+        found = min(found, Int64(time_ns() - start))
+    end
+    return found
+end
+
 function run_copy(n, inputs, outputs)
     src, whole, _ = memory[]
     GC.@preserve whole begin
         dst = unsafe_wrap(Array, pointer(whole, GUARD + 1), length(whole) - 2 * GUARD)
-        for _ in 1:inputs[1][1]
-            U.{name}(dst, src, inputs[1][2:end]...)
-        end
+        outputs[1] .= least(() -> U.{name}(dst, src, inputs[1][2:end]...), inputs[1][1])
     end
 end
 
@@ -60,7 +68,7 @@ end
 function run_memcpy(n, inputs, outputs)
     src, whole, _ = memory[]
     total, threads = min(length(src), length(whole) - 2 * GUARD), Threads.nthreads()
-    for _ in 1:inputs[1][1]
+    outputs[1] .= least(inputs[1][1]) do
         Threads.@threads for own in 1:threads
             before = div(total * (own - 1), threads)
             copyto!(whole, GUARD + 1 + before, src, 1 + before, div(total * own, threads) - before)
@@ -93,6 +101,16 @@ function write(bytes) {{
   for (let done = 0; done < bytes.length; ) done += writeSync(1, bytes, done);
 }}
 
+function least(call, rounds) {{
+  let found = Infinity;
+  for (let k = 0; k < rounds; k += 1) {{
+    const start = performance.now();
+    call();
+    found = Math.min(found, performance.now() - start);
+  }}
+  return found / 1e3;
+}}
+
 let source, whole, destination;
 for (;;) {{
   const size = new Uint32Array(read(4).buffer)[0];
@@ -106,10 +124,10 @@ for (;;) {{
       destination = whole.subarray({guard}, {guard} + bytes[1]);
       destination.set(read(bytes[1]));
     }}
-    if (what === "copy") for (let k = 0; k < rounds; k += 1) unit.{name}(...sizes, source, destination);
+    if (what === "copy") answer = least(() => unit.{name}(...sizes, source, destination), rounds);
     if (what === "memcpy") {{
       const count = Math.min(source.length, destination.length);
-      for (let k = 0; k < rounds; k += 1) destination.set(source.subarray(0, count));
+      answer = least(() => destination.set(source.subarray(0, count)), rounds);
     }}
     if (what === "download" && [...whole.subarray(0, {guard}), ...whole.subarray(-{guard})].some((x) => x !== 0x5a))
       throw new Error("the guard was written");
@@ -142,20 +160,21 @@ class Scripted:
 
     def copy(
         self, sizes: Mapping[str, int], source: Any, destination: Any, rounds: int = 0
-    ) -> None:
-        """Run the routine on two arrays, and so many times on memory that stays, where rounds are given."""
+    ) -> float:
+        """Run the routine on two arrays, and so many times on memory that stays, where rounds are given; the seconds
+        of the shortest time."""
         if rounds:
             self._send(source, destination)
-            self.run("copy", self._values(sizes), rounds)
-            return
+            return self.run("copy", self._values(sizes), rounds)
         self.upload(source, destination)
-        self.run("copy", self._values(sizes), 1)
+        found = self.run("copy", self._values(sizes), 1)
         destination.reshape(-1).view(np.uint8)[:] = self.download(destination.nbytes)
+        return found
 
-    def memcpy(self, count: int, source: Any, destination: Any, rounds: int = 1) -> None:
-        """Copy the memory as it is."""
+    def memcpy(self, count: int, source: Any, destination: Any, rounds: int = 1) -> float:
+        """Copy the memory as it is; the seconds of the shortest time."""
         self._send(source, destination)
-        self.run("memcpy", [], rounds)
+        return self.run("memcpy", [], rounds)
 
     def _send(self, source: Any, destination: Any) -> None:
         sent = source.ctypes.data, destination.ctypes.data
@@ -171,8 +190,8 @@ class Scripted:
         """Send the bytes of both arrays to the process."""
         raise NotImplementedError
 
-    def run(self, what: str, sizes: Sequence[int], rounds: int) -> None:
-        """Run the routine, or a plain copy."""
+    def run(self, what: str, sizes: Sequence[int], rounds: int) -> float:
+        """Run the routine, or a plain copy; the seconds of the shortest time."""
         raise NotImplementedError
 
     def download(self, count: int) -> Any:
@@ -211,9 +230,10 @@ class JuliaCopies(Scripted):
         whole = [_as_words(a) for a in (source, destination)]
         self._call(2, 0, [[source.nbytes, destination.nbytes], *whole], 0)
 
-    def run(self, what: str, sizes: Sequence[int], rounds: int) -> None:
-        """Run the routine, or a plain copy."""
-        self._call(3 if what == "copy" else 5, 0, [[rounds, *sizes]], 0)
+    def run(self, what: str, sizes: Sequence[int], rounds: int) -> float:
+        """Run the routine, or a plain copy; the seconds of the shortest time."""
+        (least,) = self._call(3 if what == "copy" else 5, 1, [[rounds, *sizes]], 1)
+        return int(least[0]) / 1e9
 
     def download(self, count: int) -> Any:
         """The bytes that the destination holds after a run; raises where the guard was written."""
@@ -264,9 +284,9 @@ class NodeCopies(Scripted):
         """Send the bytes of both arrays to the process."""
         self._ask("upload", source, destination, bytes=[source.nbytes, destination.nbytes])
 
-    def run(self, what: str, sizes: Sequence[int], rounds: int) -> None:
-        """Run the routine, or a plain copy."""
-        self._ask(what, sizes=sizes, rounds=rounds)
+    def run(self, what: str, sizes: Sequence[int], rounds: int) -> float:
+        """Run the routine, or a plain copy; the seconds of the shortest time."""
+        return float(self._ask(what, sizes=sizes, rounds=rounds))
 
     def download(self, count: int) -> Any:
         """The bytes that the destination holds after a run; raises where the guard was written."""
