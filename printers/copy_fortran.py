@@ -48,6 +48,7 @@ FORTRAN = NestForms(
     zero="{to} = 0_{T}",
     zeros="{to} = 0_{T}",
     box="call {name}({given})",
+    unrolled="!GCC$ unroll {count}",
 )
 # The kind of the integers that an element's bits are moved as, and the other types of its size.
 TYPES = {
@@ -339,9 +340,7 @@ class CopiesInFortran(CopyTexts):
 
     own = ("src_words", "dst_words", "c_loc", "c_f_pointer")
     lines_of = LinesInFortran
-    abilities = Abilities(
-        kernels=False, streams=False, calls=True, block=Statements(8, 4, always=False)
-    )
+    abilities = Abilities(kernels=False, streams=False, calls=True, block=Statements(8, 8, lines=8))
 
     @property
     def kinds(self) -> list[str]:

@@ -64,7 +64,7 @@ VALUES = {
     "shr": "{0} >>> {1}",
     "uint32": "{0} >>> 0",
 }
-SHORT = 16  # words that are moved one by one: a subarray costs more
+SHORT = 96  # words that are moved by a loop: a subarray costs more
 
 
 class LinesInJavaScript(NestLines):
@@ -101,6 +101,8 @@ class LinesInJavaScript(NestLines):
             return node
         if node.op == "const":
             return const(node.value * self.words)
+        if _is_near(node) and node.args:
+            return made("add", *map(self._scaled, node.args))
         return made("mul", self.words, node)
 
     def move(self, s: Move, indent: int) -> list[str]:
@@ -117,15 +119,13 @@ class LinesInJavaScript(NestLines):
                 names = [Let("dstAt", to), Let("srcAt", of)]
                 to, of = _var("dstAt"), _var("srcAt")
             if is_short and count.value <= UNROLLED:
-                steps = [(plus(to, k), plus(of, k)) for k in range(count.value)]
-                pairs = [(self.text(x), self.text(y)) for x, y in steps]
-                moves = [f"dstWords[{x}] = {self._changed(f'srcWords[{y}]')};" for x, y in pairs]
-                return [*self.lines(names, indent), *(self.line(m, indent) for m in moves)]
-            own, other = self.text(_sum(to, "word")), self.text(_sum(of, "word"))
+                return [*self.lines(names, indent), *self._moves(to, of, count.value, indent)]
+            own, other = _sum(to, "word"), _sum(of, "word")
+            many = UNROLLED if is_short and count.value % UNROLLED == 0 else 1
             return [
                 *self.lines(names, indent),
-                f"{pad}for (let word = 0; word < {self.text(count)}; word += 1) {{",
-                self.line(f"dstWords[{own}] = {self._changed(f'srcWords[{other}]')};", indent + 2),
+                f"{pad}for (let word = 0; word < {self.text(count)}; word += {many}) {{",
+                *self._moves(own, other, many, indent + 2),
                 f"{pad}}}",
             ]
         end = self.text(_sum(of, count))
@@ -133,6 +133,12 @@ class LinesInJavaScript(NestLines):
             f"dstWords.set(srcWords.subarray({self.text(of)},{BREAK}{end}),{BREAK}{self.text(to)});"
         )
         return [self.line(text, indent)]
+
+    def _moves(self, to: Node, of: Node, count: int, indent: int) -> list[str]:
+        """So many words, a line for each."""
+        pairs = [(self.text(plus(to, k)), self.text(plus(of, k))) for k in range(count)]
+        moves = [f"dstWords[{x}] = {self._changed(f'srcWords[{y}]')};" for x, y in pairs]
+        return [self.line(m, indent) for m in moves]
 
     def _changed(self, of: str) -> str:
         """What is made of an element of the source."""
@@ -309,6 +315,11 @@ def _unsigned(node: Node) -> Node:
     return Node("uint32", args[:1]) if is_mask else replace(node, args=args)
 
 
+def _is_near(node: Node) -> bool:
+    """Whether a place is one that has a name, or some elements beyond it."""
+    return node.op == "var" or (node.op == "add" and [n.op for n in node.args] == ["var", "const"])
+
+
 def _var(name: str) -> Node:
     return Node("var", (), name)
 
@@ -326,7 +337,11 @@ class CopiesInJavaScript(CopyTexts):
     lines_of = LinesInJavaScript
     index_type, places_type = INT53, None
     abilities = Abilities(
-        kernels=False, streams=False, calls=True, most=80, block=Statements(4, 4, 4)
+        kernels=False,
+        streams=False,
+        calls=True,
+        most=80,
+        block=Statements(4, 4, 4, loops=False, lines=4, ragged=False),
     )
     threads = "JavaScript copies in one thread"
     own = ("srcWords", "dstWords", "srcPlace", "dstPlace", "srcAt", "dstAt")

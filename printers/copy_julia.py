@@ -34,6 +34,7 @@ from lego_emit.ir.nests import (
 from lego_emit.ir.nodes import Node, const, made, var
 
 COMMA = f",{BREAK}"
+SHORT = 64  # elements that are moved by a loop, which takes less time than a call of copyto!
 JULIA = NestForms(
     let="{name} = {expr}",
     loop="for {name} in {start}:{last}",
@@ -86,13 +87,10 @@ class LinesInJulia(NestLines):
         """One element, or a run of them."""
         if s.count == const(1):
             text = JULIA.one.format(to=self.place(s.to), of=self._changed(self.place(s.of)))
-        elif self.routine.value is not None:
-            to, of = (self.text(_sum(plus(ref.offset, 1), var("k"))) for ref in (s.to, s.of))
+        elif self.routine.value is not None or (s.count.op == "const" and s.count.value <= SHORT):
+            to, of = (self.text(_sum(ref.offset, var("at"))) for ref in (s.to, s.of))
             return [
-                self.line(
-                    f"for k in {self.head_of('k', const(0), s.count, 1).partition(' in ')[2]}",
-                    indent,
-                ),
+                self.line(self.head_of("at", const(1), plus(s.count, 1), 1), indent),
                 self.line(f"dst[{to}] = {self._changed(f'src[{of}]')}", indent + 4),
                 self.line("end", indent),
             ]

@@ -42,7 +42,13 @@ COPIES = {
     "mirrored": (Strided((M, N), (N, -1), offset=N - 1), catalogue["tenstorrent.TILE"](M, N), {"element": 2}),
     "reversed": (Row(8, 16), Strided((8, 16), (-16, -1), offset=127), {"element": 1}),
     "blocks": (Row(201, 299), Col(201, 299), {}),
+    "pairs": (Row(75, 77), Col(75, 77), {"element": 8}),
+    "wide": (Row(35, 37), Col(35, 37), {"element": 16}),
+    "rows": (Row(2, 64, 50), RegP((2, 64, 50), [0, 2, 1]), {"element": 4}),
     "fields": (Row(33, 3, 50), RegP((33, 3, 50), [2, 1, 0]), {"element": 1}),
+    "structs": (Row(601, 4), Col(601, 4), {"element": 4}),
+    "squares": (Row(64, 64), catalogue["morton.2D"](64, 64), {"element": 4}),
+    "panels": (Row(66, 96), Strided((66, (32, 3)), (32, (1, 66 * 32))), {"element": 4}),
     "gaps": (Strided((M, N), (N + 8, 1)), catalogue["cublaslt.COL32_2R_4R4"](M, N), {"element": 1}),
 }  # fmt: skip
 
@@ -60,14 +66,31 @@ def test_routines_are_verified(name, target):
     assert found, str(found)
 
 
-@pytest.mark.parametrize("target, told", [("fortran", 32), ("javascript", 16), ("julia", 0)])
-def test_blocks_are_moved_by_statements_where_tiles_are_worth_it(target, told):
-    text = made("blocks", target).source
-    assert text.count("(into" if target == "fortran" else "[into") == told
+@pytest.mark.parametrize(
+    "target, name, told, line, times",
+    [
+        ("fortran", "blocks", 64, "dst(into", 8),
+        ("fortran", "structs", 4, "!GCC$ unroll 4", 1),
+        ("javascript", "blocks", 16, "dstWords[into", 16),
+        ("javascript", "pairs", 4, "dstWords[2 * into", 8),
+        ("javascript", "squares", 16, "dstWords[into", 16),
+        ("julia", "blocks", 0, "min(", 2),
+        ("julia", "structs", 0, "(t1 + 63)", 1),
+    ],
+)
+def test_blocks_are_moved_by_statements_where_tiles_are_worth_it(target, name, told, line, times):
+    text = made(name, target).source
+    assert text.count(line) == times
     assert (f"blocks of {told} elements" in text) == bool(told)
-    assert "min(" in text  # the last tile is moved back
+    assert name != "blocks" or "min(" in text  # the last tile is moved back
     few = copy(Row(8, 8), Col(8, 8), target)
     assert "into" not in few.source and "single elements" in few.source
+
+
+@pytest.mark.parametrize("target, long", [("julia", "copyto!"), ("javascript", ".subarray(")])
+def test_short_runs_are_moved_by_a_loop(target, long):
+    assert long not in made("panels", target).source
+    assert long in copy(Row(66, 384), Strided((66, (128, 3)), (128, (1, 66 * 128))), target).source
 
 
 @pytest.mark.slow

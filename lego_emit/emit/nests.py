@@ -72,7 +72,8 @@ class NestForms:
     does where it has {count}; zero, zeros:
     likewise, zero where it is not ""; each: calls a function of the file, of {call}, after which source and destination read its results;
     box: calls the function {name} of boxes of one kind, with integers and arrays that are {given}; moved: the name of
-    where a step would begin that may be moved back, of {name}.
+    where a step would begin that may be moved back, of {name}; unrolled: what stands before a loop of which compilers
+    put {count} steps side by side.
     """
 
     let: str = "const {I} {name} = {expr};"
@@ -93,6 +94,7 @@ class NestForms:
     each: tuple[str, ...] = ()
     box: str = "{name}({given});"
     moved: str = "{name}_at"
+    unrolled: str = ""
     indent: int = 2
 
 
@@ -183,6 +185,8 @@ class NestLines:
         moved = s.last is not None or s.rises
         name = self.forms.moved.format(name=s.name) if moved else s.name
         found = [f"{' ' * indent}{self.rolled}"] if s.rolled and self.rolled else []
+        if s.unrolled > 1 and self.forms.unrolled:
+            found.append(f"{' ' * indent}{self.forms.unrolled.format(count=s.unrolled)}")
         head = self.falling(s) if s.falls else self.head_of(name, s.start, s.stop, s.step)
         found.append(self.line(head, indent))
         within = indent + self.forms.indent

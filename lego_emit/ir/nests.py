@@ -47,14 +47,17 @@ Place: TypeAlias = tuple[tuple[int, ...], int]  # an index of each digit, and el
 
 
 class Statements(NamedTuple):
-    """A block of single elements that statements move. of, to: how many neighbors it has in the source and in the
-    destination; most: bytes of an element, larger ones being moved one by one; always: also where lines of both memories
-    stay in the first cache until their next element is moved."""
+    """A block of single elements that statements move, as compilers make the most of them. of, to: how many neighbors
+    it has in the source and in the destination; most: bytes of an element, of larger ones a block having fewer; loops:
+    whether its rows in the destination are a loop that compilers unroll; lines: of the destination that a tile has where
+    rows share places in a cache; ragged: whether also where they begin within lines."""
 
     of: int
     to: int
     most: int = 8
-    always: bool = True
+    loops: bool = True
+    lines: int = 2
+    ragged: bool = True
 
 
 class Abilities(NamedTuple):
@@ -229,7 +232,7 @@ class Let:
 @dataclass(frozen=True)
 class Loop:
     """name = start, start + step, .. below stop, or last where it would be more than that, or 0 where it would be
-    less, which rises says that start is. falls: the same steps, of which stop is one, from the last one to start; rolled: whether compilers keep it a loop."""
+    less, which rises says that start is. falls: the same steps, of which stop is one, from the last one to start; rolled: whether compilers keep it a loop; unrolled: how many steps they put side by side."""
 
     name: str
     stop: Node
@@ -240,6 +243,7 @@ class Loop:
     rises: bool = False
     falls: bool = False
     rolled: bool = False
+    unrolled: int = 0
 
 
 @dataclass(frozen=True)

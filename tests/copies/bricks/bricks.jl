@@ -86,8 +86,11 @@ function bricks!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::Int6
                 for i2 in 0:(R - 1)
                     for i3 in 0:1
                         for i4 in 0:1
-                            copyto!(dst, a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4 + 1,
-                                src, a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4 + 1, 4)
+                            for at in 1:4
+                                dst[a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4 +
+                                    at] = src[a * i0 + a1 * i1 + 4 * i2 + a2 * i3 +
+                                    a3 * i4 + at]
+                            end
                         end
                     end
                 end

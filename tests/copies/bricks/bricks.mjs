@@ -99,8 +99,11 @@ export function bricks(P, Q, R, src, dst) {
           for (let i4 = 0; i4 < 2; i4 += 1) {
             const dstAt = 2 * (a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4);
             const srcAt = 2 * (a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4);
-            for (let word = 0; word < 8; word += 1) {
+            for (let word = 0; word < 8; word += 4) {
               dstWords[dstAt + word] = srcWords[srcAt + word];
+              dstWords[dstAt + word + 1] = srcWords[srcAt + word + 1];
+              dstWords[dstAt + word + 2] = srcWords[srcAt + word + 2];
+              dstWords[dstAt + word + 3] = srcWords[srcAt + word + 3];
             }
           }
         }

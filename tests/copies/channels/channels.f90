@@ -10,7 +10,8 @@ module channels_mod
   public :: channels_source_bytes, channels_destination_bytes, channels_fits, channels
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; a box of padding; single elements. The two memories do not overlap.
+  !> not divide each axis; a box of padding; blocks of 64 elements; single elements. The two
+  !> memories do not overlap.
   interface channels
     module procedure :: channels_int32, channels_real32
   end interface channels
@@ -54,7 +55,7 @@ contains
   end function channels_fits
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; a box of padding; single elements.
+  !> not divide each axis; a box of padding; blocks of 64 elements; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -62,8 +63,8 @@ contains
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: n1, n2, a, a1, b, n3, base, n4, to1, i0, i1, i2, i3, i01, t11, end11, i11, &
-        i21, i02, i12
+    integer(int64) :: n1, n2, a, a1, b, n3, base, n4, to1, i0, i1, t2, i2, i3, row, from, into, &
+        i01, t11, end11, i11, i21, i02, i12, t2_at
     n1 = C / 16
     n2 = H * W
     a = C * H * W
@@ -73,15 +74,42 @@ contains
     base = 16 * (C / 16) * H * W
     n4 = 15 - mod(C - 1, 16_int64)
     to1 = mod(C, 16_int64) + 16 * (C / 16) * H * W
-    do i0 = 0, n - 1
-      do i1 = 0, n1 - 1
-        do i2 = 0, n2 - 1
-          do i3 = 0, 15
-            dst(b * i0 + a1 * i1 + 16 * i2 + i3) = src(a * i0 + a1 * i1 + i2 + n2 * i3)
+    if (n2 >= 16) then
+      do i0 = 0, n - 1
+        do i1 = 0, n1 - 1
+          do t2_at = 0, n2 - 1, 16
+            t2 = min(t2_at, n2 - 16)
+            do i2 = t2, t2 + 15, 8
+              do i3 = 0, 15, 8
+                !GCC$ unroll 8
+                do row = i2, i2 + 7
+                  from = a * i0 + a1 * i1 + row + n2 * i3
+                  into = b * i0 + a1 * i1 + 16 * row + i3
+                  dst(into) = src(from)
+                  dst(into + 1) = src(from + n2)
+                  dst(into + 2) = src(from + 2 * n2)
+                  dst(into + 3) = src(from + 3 * n2)
+                  dst(into + 4) = src(from + 4 * n2)
+                  dst(into + 5) = src(from + 5 * n2)
+                  dst(into + 6) = src(from + 6 * n2)
+                  dst(into + 7) = src(from + 7 * n2)
+                end do
+              end do
+            end do
           end do
         end do
       end do
-    end do
+    else
+      do i0 = 0, n - 1
+        do i1 = 0, n1 - 1
+          do i2 = 0, n2 - 1
+            do i3 = 0, 15
+              dst(b * i0 + a1 * i1 + 16 * i2 + i3) = src(a * i0 + a1 * i1 + i2 + n2 * i3)
+            end do
+          end do
+        end do
+      end do
+    end if
     do i01 = 0, n - 1
       do t11 = 0, n2 - 1, 32
         end11 = min(t11 + 32, n2)
@@ -102,7 +130,7 @@ contains
   end subroutine channels_words
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; a box of padding; single elements.
+  !> not divide each axis; a box of padding; blocks of 64 elements; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
@@ -117,7 +145,7 @@ contains
   end subroutine channels_int32
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; a box of padding; single elements.
+  !> not divide each axis; a box of padding; blocks of 64 elements; single elements.
   !> Sizes are as those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements

@@ -11,7 +11,7 @@ module channels_back_mod
       channels_back
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; blocks of 32 elements; single elements. The two memories do not overlap.
+  !> not divide each axis; blocks of 64 elements; single elements. The two memories do not overlap.
   interface channels_back
     module procedure :: channels_back_int32, channels_back_real32
   end interface channels_back
@@ -55,7 +55,7 @@ contains
   end function channels_back_fits
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; blocks of 32 elements; single elements.
+  !> not divide each axis; blocks of 64 elements; single elements.
   !> Sizes are as those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
@@ -63,8 +63,8 @@ contains
     integer(int64), intent(in) :: n, C, H, W
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: n1, n2, a, a1, b, n3, base, i0, i1, t3, i3, i2, from, into, end3, i01, t21, &
-        end21, i11, i21, t3_at
+    integer(int64) :: n1, n2, a, a1, b, n3, base, i0, i1, t3, i2, i3, row, from, into, end3, i01, &
+        t21, end21, i11, i21, t3_at
     n1 = C / 16
     n2 = H * W
     a = 16 * ((C - 1) / 16) * H * W + 16 * H * W
@@ -72,47 +72,26 @@ contains
     b = C * H * W
     n3 = mod(C, 16_int64)
     base = 16 * (C / 16) * H * W
-    if (n2 >= 16) then
+    if (n2 >= 32) then
       do i0 = 0, n - 1
         do i1 = 0, n1 - 1
-          do t3_at = 0, n2 - 1, 16
-            t3 = min(t3_at, n2 - 16)
-            do i3 = t3, t3 + 15, 4
-              do i2 = 0, 15, 8
-                from = a * i0 + a1 * i1 + i2 + 16 * i3
-                into = b * i0 + a1 * i1 + n2 * i2 + i3
-                dst(into) = src(from)
-                dst(into + 1) = src(from + 16)
-                dst(into + 2) = src(from + 32)
-                dst(into + 3) = src(from + 48)
-                dst(into + n2) = src(from + 1)
-                dst(into + n2 + 1) = src(from + 17)
-                dst(into + n2 + 2) = src(from + 33)
-                dst(into + n2 + 3) = src(from + 49)
-                dst(into + 2 * n2) = src(from + 2)
-                dst(into + 2 * n2 + 1) = src(from + 18)
-                dst(into + 2 * n2 + 2) = src(from + 34)
-                dst(into + 2 * n2 + 3) = src(from + 50)
-                dst(into + 3 * n2) = src(from + 3)
-                dst(into + 3 * n2 + 1) = src(from + 19)
-                dst(into + 3 * n2 + 2) = src(from + 35)
-                dst(into + 3 * n2 + 3) = src(from + 51)
-                dst(into + 4 * n2) = src(from + 4)
-                dst(into + 4 * n2 + 1) = src(from + 20)
-                dst(into + 4 * n2 + 2) = src(from + 36)
-                dst(into + 4 * n2 + 3) = src(from + 52)
-                dst(into + 5 * n2) = src(from + 5)
-                dst(into + 5 * n2 + 1) = src(from + 21)
-                dst(into + 5 * n2 + 2) = src(from + 37)
-                dst(into + 5 * n2 + 3) = src(from + 53)
-                dst(into + 6 * n2) = src(from + 6)
-                dst(into + 6 * n2 + 1) = src(from + 22)
-                dst(into + 6 * n2 + 2) = src(from + 38)
-                dst(into + 6 * n2 + 3) = src(from + 54)
-                dst(into + 7 * n2) = src(from + 7)
-                dst(into + 7 * n2 + 1) = src(from + 23)
-                dst(into + 7 * n2 + 2) = src(from + 39)
-                dst(into + 7 * n2 + 3) = src(from + 55)
+          do t3_at = 0, n2 - 1, 32
+            t3 = min(t3_at, n2 - 32)
+            do i2 = 0, 15, 8
+              do i3 = t3, t3 + 31, 8
+                !GCC$ unroll 8
+                do row = i2, i2 + 7
+                  from = a * i0 + a1 * i1 + row + 16 * i3
+                  into = b * i0 + a1 * i1 + n2 * row + i3
+                  dst(into) = src(from)
+                  dst(into + 1) = src(from + 16)
+                  dst(into + 2) = src(from + 32)
+                  dst(into + 3) = src(from + 48)
+                  dst(into + 4) = src(from + 64)
+                  dst(into + 5) = src(from + 80)
+                  dst(into + 6) = src(from + 96)
+                  dst(into + 7) = src(from + 112)
+                end do
               end do
             end do
           end do
@@ -145,7 +124,7 @@ contains
   end subroutine channels_back_words
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; blocks of 32 elements; single elements.
+  !> not divide each axis; blocks of 64 elements; single elements.
   !> Sizes are as those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
@@ -160,7 +139,7 @@ contains
   end subroutine channels_back_int32
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
-  !> not divide each axis; blocks of 32 elements; single elements.
+  !> not divide each axis; blocks of 64 elements; single elements.
   !> Sizes are as those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements

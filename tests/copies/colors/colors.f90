@@ -8,7 +8,7 @@ module colors_mod
   private
   public :: colors_source_bytes, colors_destination_bytes, colors_fits, colors
 
-  !> Copies each element of the source to its place in the destination: blocks of 12 elements. The
+  !> Copies each element of the source to its place in the destination: blocks of 3 elements. The
   !> two memories do not overlap.
   interface colors
     module procedure :: colors_int8
@@ -41,7 +41,7 @@ contains
     if (colors_fits) colors_fits = H <= 3074457345618258602_int64 / W
   end function colors_fits
 
-  !> Copies each element of the source to its place in the destination: blocks of 12 elements.
+  !> Copies each element of the source to its place in the destination: blocks of 3 elements.
   !> Sizes are as those of colors_source_bytes.
   !> @param src 3 * H * W elements
   !> @param dst 3 * H * W elements
@@ -49,26 +49,16 @@ contains
     integer(int64), intent(in) :: H, W
     integer(int8), intent(in) :: src(0:*)
     integer(int8), intent(inout) :: dst(0:*)
-    integer(int64) :: n, t1, i1, from, into, end1, i0, t1_at
+    integer(int64) :: n, t1, i1, row, end1, i0, t1_at
     n = H * W
-    if (n >= 64) then
-      do t1_at = 0, n - 1, 64
-        t1 = min(t1_at, n - 64)
-        do i1 = t1, t1 + 63, 4
-          from = 3 * i1
-          into = i1
-          dst(into) = src(from)
-          dst(into + 1) = src(from + 3)
-          dst(into + 2) = src(from + 6)
-          dst(into + 3) = src(from + 9)
-          dst(into + n) = src(from + 1)
-          dst(into + n + 1) = src(from + 4)
-          dst(into + n + 2) = src(from + 7)
-          dst(into + n + 3) = src(from + 10)
-          dst(into + 2 * n) = src(from + 2)
-          dst(into + 2 * n + 1) = src(from + 5)
-          dst(into + 2 * n + 2) = src(from + 8)
-          dst(into + 2 * n + 3) = src(from + 11)
+    if (n >= 256) then
+      do t1_at = 0, n - 1, 256
+        t1 = min(t1_at, n - 256)
+        do i1 = t1, t1 + 255
+          !GCC$ unroll 3
+          do row = 0, 2
+            dst(n * row + i1) = src(row + 3 * i1)
+          end do
         end do
       end do
     else
@@ -83,7 +73,7 @@ contains
     end if
   end subroutine colors_words
 
-  !> Copies each element of the source to its place in the destination: blocks of 12 elements.
+  !> Copies each element of the source to its place in the destination: blocks of 3 elements.
   !> Sizes are as those of colors_source_bytes.
   !> @param src 3 * H * W elements
   !> @param dst 3 * H * W elements

@@ -72,11 +72,22 @@ function colors!(dst::AbstractArray{T}, src::AbstractArray{T}, H::Int64, W::Int6
     src = Base.unalias(dst, src)
     @inbounds begin
         n = H * W
-        for t1 in 0:128:(n - 1)
-            end1 = min(t1 + 128, n)
-            for i0 in 0:2
-                for i1 in t1:(end1 - 1)
-                    dst[n * i0 + i1 + 1] = src[i0 + 3 * i1 + 1]
+        if n >= 256
+            for t1_at in 0:256:(n - 1)
+                t1 = min(t1_at, n - 256)
+                for i1 in t1:(t1 + 255)
+                    for i0 in 0:2
+                        dst[n * i0 + i1 + 1] = src[i0 + 3 * i1 + 1]
+                    end
+                end
+            end
+        else
+            for t1 in 0:128:(n - 1)
+                end1 = min(t1 + 128, n)
+                for i0 in 0:2
+                    for i1 in t1:(end1 - 1)
+                        dst[n * i0 + i1 + 1] = src[i0 + 3 * i1 + 1]
+                    end
                 end
             end
         end

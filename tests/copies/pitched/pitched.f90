@@ -8,7 +8,7 @@ module pitched_mod
   private
   public :: pitched_source_bytes, pitched_destination_bytes, pitched_fits, pitched
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements. The
+  !> Copies each element of the source to its place in the destination: blocks of 64 elements. The
   !> two memories do not overlap.
   interface pitched
     module procedure :: pitched_int32, pitched_real32
@@ -49,7 +49,7 @@ contains
     if (pitched_fits) pitched_fits = M <= 2305843009213693951_int64 / N
   end function pitched_fits
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements.
+  !> Copies each element of the source to its place in the destination: blocks of 64 elements.
   !> Sizes are as those of pitched_source_bytes.
   !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
@@ -57,48 +57,27 @@ contains
     integer(int64), intent(in) :: M, N, LD
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: t1, t0, i1, i0, from, into, end0, end1, t1_at, t0_at
-    if (N >= 32 .and. M >= 16) then
-      do t1_at = 0, M - 1, 16
-        t1 = min(t1_at, M - 16)
-        do t0_at = 0, N - 1, 32
-          t0 = min(t0_at, N - 32)
-          do i1 = t1, t1 + 15, 4
-            do i0 = t0, t0 + 31, 8
-              from = i0 + LD * i1
-              into = M * i0 + i1
-              dst(into) = src(from)
-              dst(into + 1) = src(from + LD)
-              dst(into + 2) = src(from + 2 * LD)
-              dst(into + 3) = src(from + 3 * LD)
-              dst(into + M) = src(from + 1)
-              dst(into + M + 1) = src(from + LD + 1)
-              dst(into + M + 2) = src(from + 2 * LD + 1)
-              dst(into + M + 3) = src(from + 3 * LD + 1)
-              dst(into + 2 * M) = src(from + 2)
-              dst(into + 2 * M + 1) = src(from + LD + 2)
-              dst(into + 2 * M + 2) = src(from + 2 * LD + 2)
-              dst(into + 2 * M + 3) = src(from + 3 * LD + 2)
-              dst(into + 3 * M) = src(from + 3)
-              dst(into + 3 * M + 1) = src(from + LD + 3)
-              dst(into + 3 * M + 2) = src(from + 2 * LD + 3)
-              dst(into + 3 * M + 3) = src(from + 3 * LD + 3)
-              dst(into + 4 * M) = src(from + 4)
-              dst(into + 4 * M + 1) = src(from + LD + 4)
-              dst(into + 4 * M + 2) = src(from + 2 * LD + 4)
-              dst(into + 4 * M + 3) = src(from + 3 * LD + 4)
-              dst(into + 5 * M) = src(from + 5)
-              dst(into + 5 * M + 1) = src(from + LD + 5)
-              dst(into + 5 * M + 2) = src(from + 2 * LD + 5)
-              dst(into + 5 * M + 3) = src(from + 3 * LD + 5)
-              dst(into + 6 * M) = src(from + 6)
-              dst(into + 6 * M + 1) = src(from + LD + 6)
-              dst(into + 6 * M + 2) = src(from + 2 * LD + 6)
-              dst(into + 6 * M + 3) = src(from + 3 * LD + 6)
-              dst(into + 7 * M) = src(from + 7)
-              dst(into + 7 * M + 1) = src(from + LD + 7)
-              dst(into + 7 * M + 2) = src(from + 2 * LD + 7)
-              dst(into + 7 * M + 3) = src(from + 3 * LD + 7)
+    integer(int64) :: t1, t0, i0, i1, row, from, into, end0, end1, t1_at, t0_at
+    if (N >= 16 .and. M >= 32) then
+      do t1_at = 0, M - 1, 32
+        t1 = min(t1_at, M - 32)
+        do t0_at = 0, N - 1, 16
+          t0 = min(t0_at, N - 16)
+          do i0 = t0, t0 + 15, 8
+            do i1 = t1, t1 + 31, 8
+              !GCC$ unroll 8
+              do row = i0, i0 + 7
+                from = row + LD * i1
+                into = M * row + i1
+                dst(into) = src(from)
+                dst(into + 1) = src(from + LD)
+                dst(into + 2) = src(from + 2 * LD)
+                dst(into + 3) = src(from + 3 * LD)
+                dst(into + 4) = src(from + 4 * LD)
+                dst(into + 5) = src(from + 5 * LD)
+                dst(into + 6) = src(from + 6 * LD)
+                dst(into + 7) = src(from + 7 * LD)
+              end do
             end do
           end do
         end do
@@ -118,7 +97,7 @@ contains
     end if
   end subroutine pitched_words
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements.
+  !> Copies each element of the source to its place in the destination: blocks of 64 elements.
   !> Sizes are as those of pitched_source_bytes.
   !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
@@ -132,7 +111,7 @@ contains
     call pitched_words(M, N, LD, src_words, dst_words)
   end subroutine pitched_int32
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements.
+  !> Copies each element of the source to its place in the destination: blocks of 64 elements.
   !> Sizes are as those of pitched_source_bytes.
   !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements

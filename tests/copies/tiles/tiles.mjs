@@ -55,8 +55,11 @@ export function tiles(src, dst) {
       for (let i2 = 0; i2 < 4; i2 += 1) {
         const dstAt = 96 * i0 + 32 * i1 + 8 * i2;
         const srcAt = 96 * i0 + 8 * i1 + 24 * i2;
-        for (let word = 0; word < 8; word += 1) {
+        for (let word = 0; word < 8; word += 4) {
           dstWords[dstAt + word] = srcWords[srcAt + word];
+          dstWords[dstAt + word + 1] = srcWords[srcAt + word + 1];
+          dstWords[dstAt + word + 2] = srcWords[srcAt + word + 2];
+          dstWords[dstAt + word + 3] = srcWords[srcAt + word + 3];
         }
       }
     }

@@ -89,8 +89,10 @@ function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::
                 end2 = min(t2 + 16, Q)
                 for i1 in 0:3
                     for i2 in t2:(end2 - 1)
-                        copyto!(dst, b * i0 + LD * i1 + 8 * i2 + 1, src,
-                            a * i0 + 8 * i1 + 32 * i2 + 1, 8)
+                        for at in 1:8
+                            dst[b * i0 + LD * i1 + 8 * i2 + at] = src[a * i0 + 8 * i1 +
+                                32 * i2 + at]
+                        end
                     end
                 end
             end

@@ -99,8 +99,11 @@ export function tilesBack(P, Q, LD, src, dst) {
         for (let i2 = t2; i2 < end2; i2 += 1) {
           const dstAt = b * i0 + LD * i1 + 8 * i2;
           const srcAt = a * i0 + 8 * i1 + 32 * i2;
-          for (let word = 0; word < 8; word += 1) {
+          for (let word = 0; word < 8; word += 4) {
             dstWords[dstAt + word] = srcWords[srcAt + word];
+            dstWords[dstAt + word + 1] = srcWords[srcAt + word + 1];
+            dstWords[dstAt + word + 2] = srcWords[srcAt + word + 2];
+            dstWords[dstAt + word + 3] = srcWords[srcAt + word + 3];
           }
         }
       }

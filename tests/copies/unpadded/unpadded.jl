@@ -49,16 +49,24 @@ function unpadded!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
     @inbounds begin
         for i0 in 0:1
             for i1 in 0:1
-                copyto!(dst, 16 * i0 + 4 * i1 + 1, src, 12 * i0 + 6 * i1 + 1, 4)
+                for at in 1:4
+                    dst[16 * i0 + 4 * i1 + at] = src[12 * i0 + 6 * i1 + at]
+                end
             end
         end
         for i01 in 0:1
             for i11 in 0:1
-                copyto!(dst, 8 + 16 * i01 + 4 * i11 + 1, src, 4 + 12 * i01 + 6 * i11 + 1, 2)
+                for at in 1:2
+                    dst[8 + 16 * i01 + 4 * i11 + at] = src[4 + 12 * i01 + 6 * i11 + at]
+                end
             end
         end
-        copyto!(dst, 33, src, 25, 4)
-        copyto!(dst, 41, src, 29, 2)
+        for at in 1:4
+            dst[32 + at] = src[24 + at]
+        end
+        for at in 1:2
+            dst[40 + at] = src[28 + at]
+        end
     end
     return dst
 end

@@ -9,8 +9,8 @@ module weights_mod
   private
   public :: weights_source_bytes, weights_destination_bytes, weights
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements. The
-  !> two memories do not overlap.
+  !> Copies each element of the source to its place in the destination: single elements. The two
+  !> memories do not overlap.
   interface weights
     module procedure :: weights_int8
   end interface weights
@@ -27,59 +27,30 @@ contains
     weights_destination_bytes = 4608_int64
   end function weights_destination_bytes
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements.
+  !> Copies each element of the source to its place in the destination: single elements.
   !> @param src 4608 elements
   !> @param dst 4608 elements
   subroutine weights_words(src, dst)
     integer(int8), intent(in) :: src(0:*)
     integer(int8), intent(inout) :: dst(0:*)
-    integer(int64) :: i0, i2, i3, i1, from, into, i1_at
+    integer(int64) :: i0, t2, i1, i2, i3, i4
     do i0 = 0, 1
-      do i2 = 0, 3
-        do i3 = 0, 15
-          do i1_at = 0, 8, 8
-            i1 = min(i1_at, 1_int64)
-            from = 144 * i0 + i1 + 36 * i2 + 288 * i3
-            into = 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3
-            dst(into) = src(from)
-            dst(into + 1) = src(from + 9)
-            dst(into + 2) = src(from + 18)
-            dst(into + 3) = src(from + 27)
-            dst(into + 256) = src(from + 1)
-            dst(into + 257) = src(from + 10)
-            dst(into + 258) = src(from + 19)
-            dst(into + 259) = src(from + 28)
-            dst(into + 512) = src(from + 2)
-            dst(into + 513) = src(from + 11)
-            dst(into + 514) = src(from + 20)
-            dst(into + 515) = src(from + 29)
-            dst(into + 768) = src(from + 3)
-            dst(into + 769) = src(from + 12)
-            dst(into + 770) = src(from + 21)
-            dst(into + 771) = src(from + 30)
-            dst(into + 1024) = src(from + 4)
-            dst(into + 1025) = src(from + 13)
-            dst(into + 1026) = src(from + 22)
-            dst(into + 1027) = src(from + 31)
-            dst(into + 1280) = src(from + 5)
-            dst(into + 1281) = src(from + 14)
-            dst(into + 1282) = src(from + 23)
-            dst(into + 1283) = src(from + 32)
-            dst(into + 1536) = src(from + 6)
-            dst(into + 1537) = src(from + 15)
-            dst(into + 1538) = src(from + 24)
-            dst(into + 1539) = src(from + 33)
-            dst(into + 1792) = src(from + 7)
-            dst(into + 1793) = src(from + 16)
-            dst(into + 1794) = src(from + 25)
-            dst(into + 1795) = src(from + 34)
+      do t2 = 0, 3, 2
+        do i1 = 0, 8
+          do i2 = t2, t2 + 1
+            do i3 = 0, 15
+              do i4 = 0, 3
+                dst(2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4) = src(144 * i0 + i1 + 36 * i2 &
+                    + 288 * i3 + 9 * i4)
+              end do
+            end do
           end do
         end do
       end do
     end do
   end subroutine weights_words
 
-  !> Copies each element of the source to its place in the destination: blocks of 32 elements.
+  !> Copies each element of the source to its place in the destination: single elements.
   !> @param src 4608 elements
   !> @param dst 4608 elements
   subroutine weights_int8(src, dst)
