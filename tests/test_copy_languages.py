@@ -218,6 +218,7 @@ def test_rustfmt_and_clippy_find_nothing(tmp_path, need):
         A, B, options = COPIES[name]
         unit = copy(A, B, "rust", name=f"{name}_shared", threads=True, **options)
         texts[f"{name}_shared"] = unit.source
+    texts["conditions"] = copy(*tiled(), "rust", name="conditions").source  # more than 100
     for name, text in texts.items():
         (tmp_path / f"{name}.rs").write_text(text)
     text = "#![no_std]\n\n" + "".join(f"pub mod {name};\n" for name in texts)
@@ -313,6 +314,14 @@ def test_formatters_of_python_find_nothing(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def tiled():
+    """Rows, and tiles of three ragged axes, of which there are many boxes."""
+    K = symbols("K")
+    halves = RegP([(M + 3) // 4, 4, (N + 4) // 5, 5, (K + 7) // 8, 8], [0, 2, 5, 3, 4, 1])
+    whole = [(M + 3) // 4 * 4, (N + 4) // 5 * 5, (K + 7) // 8 * 8]
+    return Row(M, N, K), Padded([M, N, K], GroupBy(whole).OrderBy(halves))
+
+
 @pytest.mark.slow
 def test_typescript_takes_modules_and_declarations(tmp_path):
     tsc = Path(__file__).parent.parent / "build" / "node_modules" / ".bin" / "tsc"
@@ -322,12 +331,8 @@ def test_typescript_takes_modules_and_declarations(tmp_path):
     for folder in ("modules", "declared"):
         (tmp_path / folder).mkdir()
     units = [made(name, "javascript") for name in ("transposed", "ragged", "triangle")]
-    K = symbols("K")
-    halves = RegP([(M + 3) // 4, 4, (N + 4) // 5, 5, (K + 7) // 8, 8], [0, 2, 5, 3, 4, 1])
-    whole = [(M + 3) // 4 * 4, (N + 4) // 5 * 5, (K + 7) // 8 * 8]
-    tiles = Padded([M, N, K], GroupBy(whole).OrderBy(halves))
     for name, value in (("boxes", lambda v: v ^ 1), ("entries", lambda v: min(v, 9))):
-        units.append(copy(Row(M, N, K), tiles, "javascript", name=name, element=1, value=value))
+        units.append(copy(*tiled(), "javascript", name=name, element=1, value=value))
     assert "function boxesBox(" in units[-2].source
     for unit in units:
         name = unit.name
