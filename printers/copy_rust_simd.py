@@ -52,7 +52,7 @@ class LinesInSimd(LinesInRust):
     """The nest of a routine by registers."""
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
-        self.given, own = names, {n: _apart(name, "size") for n, name in names.items()}
+        self.sizes, own = names, {n: _apart(name, "size") for n, name in names.items()}
         super().__init__(printer, replace(routine, body=routine.registers), own, unit)
         self.backs: set[str] = set()  # names of distances back to where a line begins
         self.p, self.own = "", f"{routine.name.rstrip('_')}_"
@@ -105,7 +105,7 @@ class LinesInSimd(LinesInRust):
 
     def asking(self, module: str) -> list[str]:
         """What the routine does first."""
-        given = [*self.given.values(), "src", "dst", *([PART] if self.routine.slices else [])]
+        given = [*self.sizes.values(), "src", "dst", *([PART] if self.routine.slices else [])]
         call = f"{module}::x86_64::{self.name}({', '.join(given)})"
         return [f"    {WHERE}", f"    if {call} {{", "        return;", "    }"]
 
@@ -518,7 +518,7 @@ CALLED = re.compile(
         [
             "MOST_STRIDE",
             *re.findall(r"(?:fn|const) (\w+)", HELPERS),
-            r"(block|exchange)\d*",
+            r"(block|exchange|zipped)\d*",
             r"zip_\w+",
         ]
     )
