@@ -57,10 +57,12 @@ def pytest_generate_tests(metafunc):
     own = {mark.name for mark in metafunc.definition.iter_markers()}
     if not TOOLCHAINS.isdisjoint(metafunc.fixturenames):
         own.add("slow")
-    calls = [c for c in metafunc._calls if out.isdisjoint(own.union(m.name for m in c.marks))]
+    made = getattr(metafunc, "_calls", [])  # pytest's own: without it all are made
+    calls = [c for c in made if out.isdisjoint(own.union(m.name for m in c.marks))]
     if out >= {"slow", "deep"} and (mark := metafunc.definition.get_closest_marker("quick")):
         calls = calls[: mark.args[0]]
-    metafunc._calls = calls or metafunc._calls[:1]
+    if made:
+        metafunc._calls = calls or made[:1]
 
 
 @pytest.hookimpl(tryfirst=True)  # before marks decide what runs
