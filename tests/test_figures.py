@@ -216,6 +216,18 @@ def test_the_page_of_copies():
         f"{counted.count('yes')} of {len(counted)} figures are reached there, and {mean} percent of memcpy in the mean"
         in page
     )
+    rows = table_rows(RESULTS / "copy_xeon.md")
+    counted = [r["reached"] for r in rows if r["reached"]]
+    mean = next(r["copy "] for r in rows if r["what"] == "geometric mean")
+    slower = [
+        r["copy"]
+        for r in rows
+        if r["wanted"] and r["NumPy"] and int(r["NumPy"]) > 1.1 * int(r["copy "])
+    ]
+    assert (
+        f"{counted.count('yes')} of {len(counted)} figures are reached, and {mean} percent in the mean; NumPy is faster there "
+        f"for {' and '.join(slower)}."
+    ) in page
     languages = table_rows(RESULTS / "copy_languages.md")
     count = {name: value for name, value in languages[-1].items() if value}
     assert count["what"] == f"reached of {len(languages) - 1}"
