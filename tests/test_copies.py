@@ -808,6 +808,22 @@ WRONG = {
     "is called c_loc": lambda: copy(Row(symbols("c_loc")), Row(symbols("c_loc")), "fortran"),
     "tiles of": lambda: pack(Row(4, 4, 8, 8), "c", of=(32, 30)),
     "no multiple": lambda: pack(Row(4, 8, 8), "c", of=(32, 32)),
+    r"cover 16\*\(\(M \+ 15\) // 16\); .* Padded": lambda: pack(
+        Row((M + 15) // 16, N // 8, 16, 8), "c", of=(M, N)
+    ),
+    "of= has N on axis 0": lambda: unpack(Row(M, N), "c", of=(N, M)),
+    "of= has 32 on axis 0, .* cover M": lambda: pack(
+        Padded([M, N], GroupBy([16 * ((M + 15) // 16), N])), "c", of=(32, N)
+    ),
+    r"round up by \(K \+ 15\) // 16": lambda: pack(
+        Padded([M, N], GroupBy([-(-M // 16) * 16, N])), "c"
+    ),
+    "8 bytes in NumPy .* 'uint8' or": lambda: copy(Row(4), Row(4), "c", element="u8"),
+    "elment'; it has element, .*Did you mean 'element'": lambda: copy(
+        Row(4), Row(4), "c", elment="uint8"
+    ),
+    "H is no option; sizes are given by sizes=": lambda: copy(Row(M), Row(M), "c").time(H=8),
+    "Did you mean 'sizes'": lambda: copy(Row(M), Row(M), "c").verify(sizs={"M": 8}),
     "counts no more than 9223372036854775807": lambda: copy(Row(2**61), Row(2**61), "c"),
     "positions below 0.*offset of 5": lambda: copy(Strided((4, 6), (6, -1)), Row(4, 6), "c"),
     "names that begin with turn_": lambda: copy(

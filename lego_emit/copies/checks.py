@@ -9,7 +9,7 @@ from math import prod
 from random import Random
 from typing import Any
 
-from ..errors import InternalError
+from ..errors import InternalError, LayoutError
 from ..ir import grids
 from ..ir.nest_runs import Negative, Way, run
 from ..ir.nests import (
@@ -372,6 +372,12 @@ def _moved(
     except (IndexError, KeyError) as error:
         raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
     except Negative:
+        pair = f"{plan.space.source!r} to {plan.space.destination!r}"
+        if "((-" in pair:
+            raise LayoutError(
+                f"copy: from {pair} a number below 0 is divided at {dict(sizes)}, which copies don't do; round up by "
+                "(K + 15) // 16, not by -(-K // 16)"
+            ) from None
         raise _fault(plan, f"it divides a negative number at {dict(sizes)}") from None
     return found
 

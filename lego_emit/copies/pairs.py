@@ -12,7 +12,6 @@ from ..algebra.perms import Row
 from ..algebra.sizes import check_sizes, product
 from ..arith.expr import Expr
 from ..errors import LayoutError, short_repr
-from ..numeric import is_integer
 from .values import value_of
 
 
@@ -31,7 +30,9 @@ def pair_of(L: Any, of: Any, called: str) -> tuple[Block, Block]:
             None,
         )
     if isinstance(L, ExpandBy):
-        if len(matrix) != len(L.n) or any(map(_never_equal, matrix, L.n)):
+        if len(matrix) != len(L.n) or any(
+            _signs(*pair) != {0} for pair in zip(matrix, L.n, strict=True)
+        ):
             raise LayoutError(
                 f"{called}: of= is {short_repr(of)}, and {L!r} has a matrix of {', '.join(map(str, L.n))}; leave out of="
             )
@@ -45,29 +46,29 @@ def pair_of(L: Any, of: Any, called: str) -> tuple[Block, Block]:
     tiles = [list(L.dims[k : k + d]) for k in range(0, len(L.dims), d)]
     for axis, n in enumerate(matrix):
         covered = product([tile[axis] for tile in tiles])
-        if _never_equal(n, covered):
+        signs = _signs(n, covered)
+        if 0 not in signs or 1 in signs:  # tiles of M // 8 have an M of which 8 is a factor
+            way = "; give the sizes that they cover, or pack Padded([..sizes..], layout) without of= where they end beyond the matrix"
             raise LayoutError(
-                f"{called}: of= has {n} on axis {axis}, and the tiles of {L!r} cover {covered}"
+                f"{called}: of= has {n} on axis {axis}, and the tiles of {L!r} cover {covered}{way * (0 in signs)}"
             )
     rows: Layout = TileBy(*tiles) if len(tiles) > 1 else GroupBy(*tiles)
     return rows if order is None else rows.OrderBy(order), L
 
 
-def _never_equal(n: Any, m: Any) -> bool:
-    """Whether two sizes differ: as numbers, and with symbols at each of some numbers that sizes may be."""
-    if is_integer(n) and is_integer(m):
-        return n != m
+def _signs(n: Any, m: Any) -> set[int]:
+    """The signs of m - n: of numbers, or with symbols at each of some numbers that sizes may be."""
     x, y = Expr.of(n), Expr.of(m)
-    names = sorted(x.symbols() | y.symbols())
+    names, found = sorted(x.symbols() | y.symbols()), set[int]()
     for seed in range(32):
         draw = Random(seed)
         most = 0 if seed == 0 else 6
         numbers = {
             name: 2 ** draw.randint(0, most) * 3 ** draw.randint(0, most // 6) for name in names
         }
-        if value_of(x, numbers) == value_of(y, numbers):
-            return False
-    return True
+        more = value_of(y, numbers) - value_of(x, numbers)
+        found.add((more > 0) - (more < 0))
+    return found
 
 
 def check_layout(called: str, given: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from inspect import signature
 from typing import Any
 
 from ..algebra.block import Block
@@ -62,6 +63,15 @@ MOST_BYTES = 2**16  # of an element
 WORDS = ("1", "2", "4", "8", "16")  # bytes
 OWN_OF_THREADS = ("tile", *(f"{memory}{k}" for memory in ("src", "dst", "tile") for k in WORDS))
 TAKEN = ("assume", "ranges", "sizes", "namespace", "prefix", "header")  # options of generate()
+NAMED = ("element", "name", "zero", "threads", "value", "order")
+AMBIGUOUS = {
+    "u8": "'uint8' or 'uint64'",
+    "i8": "'int8' or 'int64'",
+    "f8": "'float64'",
+    "int": "'int32' or 'int64'",
+    "uint": "'uint32' or 'uint64'",
+    "float": "'float32' or 'float64'",
+}
 
 
 @brief_methods
@@ -91,7 +101,9 @@ class Copy(Emitted):
 
         return run(self, array, out, sizes)
 
-    def verify(self, on: str = "cpu", *, sizes: Mapping[str, int] | None = None, **_: Any) -> Any:
+    def verify(
+        self, on: str = "cpu", *, sizes: Mapping[str, int] | None = None, **others: Any
+    ) -> Any:
         """Run the compiled routine on memory with guard bytes, and compare every place with both index functions.
 
         on: "cpu"; kernels of CUDA, HIP and Metal run on the host there, and those of OpenCL, GLSL and WGSL on what
@@ -102,7 +114,7 @@ class Copy(Emitted):
         """
         from .running import verify
 
-        self._check_device(on)
+        self._check_device(on, others)
         return verify(self, sizes)
 
     def time(
@@ -111,7 +123,7 @@ class Copy(Emitted):
         *,
         sizes: Mapping[str, int] | None = None,
         threads: int = 1,
-        **_: Any,
+        **others: Any,
     ) -> Any:
         """Measure the copy beside memcpy of the same bytes in the same process: best of 7.
 
@@ -122,11 +134,16 @@ class Copy(Emitted):
         """
         from .running import time
 
-        self._check_device(on)
+        self._check_device(on, others)
         return time(self, sizes or {}, threads=threads)
 
-    def _check_device(self, on: str) -> None:
-        """Raise TargetError where a device is not the host."""
+    def _check_device(self, on: str, others: Mapping[str, Any]) -> None:
+        """Raise TargetError where a device is not the host, and OptionError where something else is given."""
+        known = {*signature(Emitted.verify).parameters, *signature(Emitted.time).parameters}
+        if one := next((n for n in others if n not in known), ""):
+            raise OptionError(
+                f"{self.name}: {one} is no option; sizes are given by sizes={{'M': 8, ..}}.{did_you_mean(one, ('sizes', 'threads', 'on'))}"
+            )
         if on != "cpu":
             raise TargetError(
                 f"{self.name}: on is {short_repr(on)}, and copies are verified and timed on 'cpu' alone; "
@@ -181,8 +198,8 @@ def copy(
         )
     if unknown := [option for option in options if option not in TAKEN]:
         raise OptionError(
-            f"copy has no option {short_repr(unknown[0])}; of those of generate() it has {', '.join(TAKEN)}."
-            f"{did_you_mean(str(unknown[0]), TAKEN)}"
+            f"copy has no option {short_repr(unknown[0])}; it has {', '.join(NAMED)}, and of those of generate() "
+            f"{', '.join(TAKEN)}.{did_you_mean(str(unknown[0]), (*NAMED, *TAKEN))}"
         )
     told, assume = Options.of(options), _listed(options.get("assume", ()))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
@@ -393,6 +410,10 @@ def bytes_of(element: Any) -> int:
     """The bytes of an element. Raises OptionError where it is no number of them."""
     if is_integer(element) and 1 <= element <= MOST_BYTES:
         return int(element)
+    if isinstance(element, str) and element in AMBIGUOUS:
+        raise OptionError(
+            f"element is {element!r}, which has 8 bytes in NumPy and other sizes elsewhere; write {AMBIGUOUS[element]}"
+        )
     if not is_integer(element) and element is not None:
         from ..packages import numpy as np
 
