@@ -88,7 +88,7 @@ def check(
     some, which are compared piece by piece. Raises InternalError."""
     count, fine = 0, pieces
     for kernel in kernels(body):
-        if kernel.zipped is not None and not kernel.zips_alike:
+        if not kernel.zips_alike:
             raise _fault(plan, "the zips of a kernel move elements elsewhere")
     if isinstance(pieces, Chunks):
         fine = in_chunks(plan, sizes_of(plan), (), abilities, FINE)

@@ -112,10 +112,8 @@ def _reader_of_shared(node: Node, is_strict: bool) -> Value:
 def reader(node: Node, is_strict: bool = False) -> Value:
     """A function that gives a node's value by the names' integers: quicker than evaluated() for many of them.
     is_strict: whether it raises Negative."""
-    left, waiting = (
-        MOST_MET,
-        [node],
-    )  # of nodes on all ways down, where one that several share is met again
+    # Of nodes on all ways down, where one that several share is met again.
+    left, waiting = MOST_MET, [node]
     while waiting and left:
         waiting.extend(waiting.pop().args)
         left -= 1
