@@ -6,7 +6,7 @@ multiple of 1 KB apart goes through a small buffer, since such rows share their 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from math import prod
@@ -49,6 +49,7 @@ BEYOND = (
 FOLLOWED = 16  # rows that a cache's prefetchers follow at once
 SHORT = 4 * LINE  # bytes of digits that tiles take whole
 MOST_BUFFERED = 2**14  # bytes of a tile, which leave room in the first cache
+NEAR = 2**15  # bytes of a box whose lines are in the first cache
 NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
 
@@ -95,15 +96,20 @@ class BoxNest(Tiles):
                 else:
                     within.append(full[-1])
         moved = (self._moved(mover, names, streams),)
-        inner = (*ends, *nested(within, moved))
+        inner = nested(within, moved)
         if mover.kernel is not None and len(fits) > 1 and not is_known:
             inner = (When(all_of(fits), nested(full, moved), inner),)
+        ahead = self._writes_ahead(mover, around)
+        if ahead:
+            inner = (*self._written_ahead(around, within, names), *inner)
+        inner = (*ends, *inner)
         if mover.kernel is not None and apart and not around:
             inner = (*self._fetched(apart, names), *inner)
         elif mover.kernel is not None and self._has_short_rows and len(around) == 1:
             inner = (*self._rows_ahead(tile, names), *inner)
         order = self._by_source(around)
-        if mover.kernel is not None and self.has_few_sets:
+        is_long = ahead and not 0 < self._known(self.chains[0][0].digit) * self.bytes <= SHORT
+        if is_long or (mover.kernel is not None and self.has_few_sets):
             order = order[::-1]
         nest = [*(apart[k] for k in sorted(apart)), *order]
         if in_lines:
@@ -161,8 +167,9 @@ class BoxNest(Tiles):
 
     def _direct_tile(self, mover: Mover, streams: bool) -> list[int]:
         """A tile of lines on both sides, of the source two, of which the second one is fetched ahead, if blocks are not
-        squares; all of digits that are short, where the first cache has room for their elements on both sides. Runs of
-        up to a line, which few instructions store, are written in twice as many lines: caches fetch fewer of four ahead."""
+        squares of many lanes; all of digits that are short, where the first cache has room for their elements on both
+        sides. Runs of up to a line, which few instructions store, are written in twice as many lines: caches fetch fewer
+        of four ahead."""
         if streams and mover.kernel is None and self.run is not None:
             start, lines = self.plain.cell[self.run], [d.a for d in self.digits]
             if start and self._stays(lines, start, range(len(lines)), True):
@@ -178,9 +185,9 @@ class BoxNest(Tiles):
         if mover.kernel is not None and self._has_short_rows:
             k = self.chains[0][-1].digit
             found[k] = max(found[k], self._known(k))
-        elif mover.kernel is not None and mover.kernel.square is not None:
+        elif mover.kernel is not None and mover.kernel.square is not None and self.bytes < 8:
             return found  # whose rows are written in pairs, the second one first
-        elif self.chains[0] and not (mover.kernel is not None and self.has_few_sets):
+        elif self.chains[0] and not (mover.kernel and self.has_few_sets and self.bytes < 8):
             twice = {self.chains[0][-1].digit}
             if self._is_short(mover) and len(self.chains[1]) == 1 and not streams:
                 twice.add(self.chains[1][0].digit)
@@ -236,6 +243,33 @@ class BoxNest(Tiles):
             ]
             found += nested(nest, (Fetch(Ref(side, at)),))
         return tuple(found)
+
+    def _writes_ahead(self, mover: Mover, around: Collection[int]) -> bool:
+        """Whether tiles are moved in the order of the destination, whose next lines are fetched: no prefetcher foresees
+        rows of a line each, and stores wait for their lines one by one, where loads don't."""
+        if mover.kernel is None or not self.abilities.fetches or self._has_short_rows:
+            return False
+        ends = {side[0].digit for side in self.chains if len(side) == 1}
+        sizes = [d.n for d in self.digits]
+        least = NEAR if self.bytes > 2 else NEVER_LARGE  # exchanges of many lanes take their time
+        known = [n for n in sizes if isinstance(n, int)]
+        is_near = len(known) == len(sizes) and prod(known) * self.bytes < least
+        return len(ends) == 2 and ends <= {*around} and not is_near
+
+    def _written_ahead(
+        self, around: Mapping[int, Loop], within: Sequence[Loop], names: Sequence[str | None]
+    ) -> tuple[Statement, ...]:
+        """Hints for the lines of the destination that the next tile writes."""
+        k, along = (side[-1].digit for side in self.chains)
+        following, at = self.names.fresh("next"), var(self.outer[along])
+        after = plus(at, around[along].step)
+        own = [following if d == along else name for d, name in enumerate(names)]
+        rows = next(loop for loop in within if loop.name == self.inner[k])
+        rows = replace(rows, step=1, last=None, falls=False, rolled=False)
+        return (
+            Let(following, made("select", made("lt", after, self.n[along]), after, at)),
+            *nested([rows], (Fetch(Ref(DESTINATION, self.at(own)[1])),)),
+        )
 
     @property
     def has_few_sets(self) -> bool:

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x32bfd11a
+#define LEGO_PITCHED_H 0x2ac41c72
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -264,8 +264,14 @@ static inline void pitched(
         }
       }
     } else {
-      for (int64_t t1 = 0; t1 < M; t1 += 16) {
-        for (int64_t t0 = 0; t0 < N; t0 += 16) {
+      for (int64_t t0 = 0; t0 < N; t0 += 16) {
+        for (int64_t t1 = 0; t1 < M; t1 += 16) {
+          const int64_t end0 = t0 + 16 < N ? t0 + 16 : N;
+          const int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
+          const int64_t next = t1 + 16 < M ? t1 + 16 : t1;
+          for (int64_t i0 = t0; i0 < end0; ++i0) {
+            __builtin_prefetch(dst + M * i0 + next, 1);
+          }
           if (N >= t0 + 16 && M >= t1 + 16) {
             PITCHED_ROLLED
             for (int64_t i0 = t0 + 8; i0 >= t0; i0 -= 8) {
@@ -275,8 +281,6 @@ static inline void pitched(
               }
             }
           } else {
-            const int64_t end0 = t0 + 16 < N ? t0 + 16 : N;
-            const int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
             for (int64_t i0_at = t0; i0_at < end0; i0_at += 8) {
               const int64_t i0 = i0_at < N - 8 ? i0_at : N - 8;
               for (int64_t i1_at = t1; i1_at < end1; i1_at += 8) {
@@ -305,6 +309,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x32bfd11a
+#elif LEGO_PITCHED_H != 0x2ac41c72
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

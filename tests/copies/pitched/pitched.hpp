@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x1c004854
+#define LEGO_PITCHED_HPP 0x2651ff9e
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -293,8 +293,14 @@ inline void pitched(
         }
       }
     } else {
-      for (std::int64_t t1 = 0; t1 < M; t1 += 16) {
-        for (std::int64_t t0 = 0; t0 < N; t0 += 16) {
+      for (std::int64_t t0 = 0; t0 < N; t0 += 16) {
+        for (std::int64_t t1 = 0; t1 < M; t1 += 16) {
+          const std::int64_t end0 = t0 + 16 < N ? t0 + 16 : N;
+          const std::int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
+          const std::int64_t next = t1 + 16 < M ? t1 + 16 : t1;
+          for (std::int64_t i0 = t0; i0 < end0; ++i0) {
+            __builtin_prefetch(dst + M * i0 + next, 1);
+          }
           if (N >= t0 + 16 && M >= t1 + 16) {
             PITCHED_ROLLED
             for (std::int64_t i0 = t0 + 8; i0 >= t0; i0 -= 8) {
@@ -304,8 +310,6 @@ inline void pitched(
               }
             }
           } else {
-            const std::int64_t end0 = t0 + 16 < N ? t0 + 16 : N;
-            const std::int64_t end1 = t1 + 16 < M ? t1 + 16 : M;
             for (std::int64_t i0_at = t0; i0_at < end0; i0_at += 8) {
               const std::int64_t i0 = i0_at < N - 8 ? i0_at : N - 8;
               for (std::int64_t i1_at = t1; i1_at < end1; i1_at += 8) {
@@ -348,6 +352,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x1c004854
+#elif LEGO_PITCHED_HPP != 0x2651ff9e
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

@@ -326,8 +326,14 @@ mod pitched_simd {
                         }
                     }
                 } else {
-                    for t1 in (0..M).step_by(16) {
-                        for t0 in (0..N).step_by(32) {
+                    for t0 in (0..N).step_by(32) {
+                        for t1 in (0..M).step_by(16) {
+                            let end0 = (t0 + 32).min(N);
+                            let end1 = (t1 + 16).min(M);
+                            let next = if t1 + 16 < M { t1 + 16 } else { t1 };
+                            for i0 in t0..end0 {
+                                fetch::<T, _MM_HINT_T0>(dst, M * i0 + next);
+                            }
                             if N >= t0 + 32 && M >= t1 + 16 {
                                 for i0 in (t0..t0 + 32).step_by(4) {
                                     for i1 in (t1..t1 + 16).step_by(8) {
@@ -335,8 +341,6 @@ mod pitched_simd {
                                     }
                                 }
                             } else {
-                                let end0 = (t0 + 32).min(N);
-                                let end1 = (t1 + 16).min(M);
                                 for i0_at in (t0..end0).step_by(4) {
                                     let i0 = i0_at.min(N - 4);
                                     for i1_at in (t1..end1).step_by(8) {
@@ -401,6 +405,8 @@ pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T])
         } else {
             for t1 in (0..M).step_by(16) {
                 for t0 in (0..N).step_by(32) {
+                    let end0 = (t0 + 32).min(N);
+                    let end1 = (t1 + 16).min(M);
                     if N >= t0 + 32 && M >= t1 + 16 {
                         for i0 in (t0..t0 + 32).step_by(4) {
                             for i1 in (t1..t1 + 16).step_by(4) {
@@ -408,8 +414,6 @@ pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T])
                             }
                         }
                     } else {
-                        let end0 = (t0 + 32).min(N);
-                        let end1 = (t1 + 16).min(M);
                         for i0_at in (t0..end0).step_by(4) {
                             let i0 = i0_at.min(N - 4);
                             for i1_at in (t1..end1).step_by(4) {
