@@ -13,7 +13,7 @@ from test_copies import changed, plan, verified
 from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
-from lego_emit.copies import pieces
+from lego_emit.copies import pieces, running
 from lego_emit.copies.checks import check, sizes_of
 from lego_emit.copies.chunks import in_chunks
 from lego_emit.copies.pieces import count_of, covers_once, in_pieces
@@ -202,6 +202,16 @@ def test_numbers_are_cut_into_equal_parts():
     assert [s.stop for s in body if isinstance(s, Loop)] == [var(LAST)]
     text = str(copy(Row(1024, 1024), Col(1024, 1024), "c", threads=True))
     assert "return 64;" in text and "extent" not in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "within"), [(1024, False), (1040, False), (1064, True), (1001, True)]
+)
+def test_parts_whose_rows_begin_at_lines_are_streamed_in_whole_lines(n, within):
+    unit = copy(Row(n, 1024), Col(n, 1024), "c", name="turned", threads=True)
+    assert ("turned_stream_lines(" in unit.source) == within
+    assert running.verify(unit, {}, ("-O1", "-DTURNED_LARGE=0"))
 
 
 @pytest.mark.quick(2)

@@ -163,7 +163,7 @@ class Cutting:
             count = self.named(over(n, grain), "count", not may_be_zero)
             if count == ONE:
                 continue
-            start, extent = self.names.fresh("start"), grain
+            start, extent = self.names.fresh("start", self.names.divisor(grain)), grain
             if n.op != "const" or grain.op != "const" or n.value % grain.value:
                 extent = var(self.names.fresh("extent"))
             found.append(Cut(stride, n, start, extent, grain, count))

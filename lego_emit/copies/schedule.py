@@ -593,6 +593,8 @@ class BoxNest(Tiles):
         start = self.start[1]
         if start.op == "const":
             return None if start.value * self.bytes % unit else found
+        if self.names.divisor(node_of(self.box.b)) * self.bytes % unit == 0:
+            return found
         return [*found, made("eq", made("mod", start, const(max(1, unit // self.bytes))), 0)]
 
     def _by_runs(self, call: Call | None) -> tuple[Statement, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import prod
+from math import gcd, prod
 
 from ..ir.nests import (
     BUFFER,
@@ -155,11 +155,13 @@ class Names:
         self._outer: Names | None = None
         self._own: frozenset[str] = frozenset()
         self._values: dict[str, Node] = {}
+        self._divisors: dict[str, int] = {}
 
     def within(self, own: Sequence[str]) -> Names:
         """The names of a body that has variables of its own: what holds one of them is named there."""
         found = Names(())
         found._taken, found._values = self._taken, self._values
+        found._divisors = self._divisors
         found._outer, found._own = self, frozenset(own)
         return found
 
@@ -167,13 +169,24 @@ class Names:
         """Names that are given back."""
         return Names([*self._taken])
 
-    def fresh(self, stem: str) -> str:
-        """The stem, or the stem with a number."""
+    def fresh(self, stem: str, divisor: int = 1) -> str:
+        """The stem, or the stem with a number. divisor: what the integer is a multiple of."""
         name, k = stem, 1
         while name in self._taken:
             name, k = f"{stem}{k}", k + 1
         self._taken.add(name)
+        self._divisors[name] = divisor
         return name
+
+    def divisor(self, node: Node) -> int:
+        """A number that divides a node, as large as is known; 0 where the node is 0."""
+        if node.op == "const":
+            return abs(node.value)
+        if node.op == "var":
+            return self._divisors.get(node.value, 1)
+        if node.op in ("add", "sub", "neg"):
+            return gcd(*map(self.divisor, node.args))
+        return prod(map(self.divisor, node.args)) if node.op == "mul" else 1
 
     def parameter(self, stem: str, least: int) -> str:
         """A name for an integer that a function is given, which is so many at least."""
@@ -192,7 +205,7 @@ class Names:
         if self._outer is not None and self._own.isdisjoint(n.value for n in node.walk()):
             return self._outer.of(node, stem, wraps)
         if node not in self._known:
-            name = self.fresh(stem)
+            name = self.fresh(stem, self.divisor(node))
             self.lets.append(Let(name, node, wraps))
             self._values[name] = node
             self._known[node] = var(name)
