@@ -1224,6 +1224,15 @@ def test_a_size_is_what_a_function_makes_a_layout_of(copied):
         assert "384 elements" in Path(path).read_text()
 
 
+def test_a_size_of_a_matrix_is_what_a_function_makes_a_layout_of(copied):
+    config(
+        'targets = ["c"]\nsizes = { H = 2, W = 3 }\n[[copies]]\nto = "layouts.py:blocks"\n'
+        'of = ["H * 8", "8 * W"]\n'
+    )
+    built()
+    assert "384 elements" in Path("generated/c/pack_blocks.h").read_text()
+
+
 def test_a_layout_is_packed_in_its_own_file(copied):
     config(
         'targets = ["c", "rust"]\n[[layouts]]\nsource = "layouts.py:tiles"\npack = true\nof = [32, 48]\n'

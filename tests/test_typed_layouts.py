@@ -60,6 +60,8 @@ def test_the_commands_that_take_a_layout_take_a_typed_one():
     assert {*helped} == {
         "generate",
         "copy",
+        "pack",
+        "unpack",
         "show",
         "compare",
         "conflicts",
@@ -280,3 +282,65 @@ def test_a_copy_takes_sizes_of_functions_and_of_layouts(folder):
         assert done.exit_code == 0 and "24 elements" in done.stdout, done.stderr
         done = run("copy", one, other, "-t", "c", "-s", "K=4")
         assert done.exit_code == 2 and "sizes fixes K" in done.stderr
+
+
+TILES_OF = (
+    "from lego_emit import Row, symbols\nM, N = symbols('M N')\nrows = Row(M, N)\n"
+    "tiles = Row(M // 8, N // 8, 8, 8)\ndef of_two(M, N):\n    return Row(M // 8, N // 8, 8, 8)\n"
+)
+
+
+def emitted(text):
+    """A file without the comment at its head."""
+    return text[text.index("\n#") :]
+
+
+@pytest.mark.parametrize("called", ["pack", "unpack"])
+def test_tiles_of_a_matrix_are_packed(folder, called):
+    (folder / "layouts.py").write_text(TILES_OF)
+    function, M, N = getattr(lego_emit, called), *lego_emit.symbols("M N")
+    numbers = function(lego_emit.Row(4, 4, 8, 8), "c", of=(32, 32))
+    named = function(lego_emit.Row(M // 8, N // 8, 8, 8), "c", of=(M, N))
+    size = ("-s", "M=32,N=32")
+    for source, of, more, due in (
+        (("-e", "Row(4, 4, 8, 8)"), "32,32", (), numbers),
+        (("-e", "Row(M//8, N//8, 8, 8)"), "M, N", (), named),
+        (("layouts.py:tiles",), "M,N", (), named),
+        (("layouts.py:of_two",), "M,N", (), named),
+        (("layouts.py:of_two",), "M,N", size, numbers),
+        (("layouts.py:of_two",), "32, 4 * 8", size, numbers),
+        (("layouts.py:tiles",), "M,N", size, numbers),
+        (("layouts.py:tiles",), "layouts.py:rows", (), named),
+        (("layouts.py:tiles",), "layouts.py:rows", size, numbers),
+    ):
+        done = run(called, *source, "--of", of, "-t", "c", *more)
+        assert done.exit_code == 0, done.stderr
+        assert emitted(done.stdout) == emitted(str(due)), (source, of, more)
+        again = shlex.split(done.stdout.split("To regenerate: ")[1].splitlines()[0])
+        assert run(*again[1:]).stdout == done.stdout
+
+
+def test_a_packed_routine_has_the_name_that_its_language_allows(folder):
+    tiles = ("-e", "Row(4, 4, 8, 8)", "--of", "32,32")
+    for target in ("c", "fortran"):
+        assert run("pack", *tiles, "-t", target, "-o", "out/").exit_code == 0
+    assert {path.name for path in (folder / "out").iterdir()} == {"pack.h", "pack_array.f90"}
+    assert "runs of 32 bytes" in run("pack", *tiles, "-t", "c", "--plan").stdout
+
+
+@pytest.mark.parametrize(
+    "of, parts",
+    [
+        ("32", ["of= has 32 on axis 0", "cover 1024"]),
+        ("32,16", ["pack: of= has 16 on axis 1"]),
+        ("32,", ["pack: of= has"]),
+        ("layouts.py:columns", ["no 'columns'", "it defines"]),
+        ("32,nope(3)", ["no 'nope'"]),
+        ("32,,", ["no expression"]),
+    ],
+)
+def test_bad_sizes_of_a_matrix(folder, of, parts):
+    (folder / "layouts.py").write_text(TILES_OF)
+    done = run("pack", "-e", "Row(4, 4, 8, 8)", "--of", of, "-t", "c")
+    assert done.exit_code == 2 and not done.stdout
+    assert all(part in done.stderr for part in parts), done.stderr

@@ -3,7 +3,7 @@
 from .build import build
 from .cases import golden
 from .certificates import check_certificate
-from .copying import copy
+from .copying import copy, pack, unpack
 from .device import bench, calibrate, verify_unit
 from .generate import generate
 from .init import init
@@ -15,6 +15,6 @@ from .root import main
 from .targets import targets
 
 __all__ = [
-    "bench", "build", "calibrate", "check_certificate", "compare", "conflicts", "copy", "generate", "golden", "init", "main", "recognize",
-    "render", "show", "targets", "verify_unit",
+    "bench", "build", "calibrate", "check_certificate", "compare", "conflicts", "copy", "generate", "golden", "init", "main", "pack", "recognize",
+    "render", "show", "targets", "unpack", "verify_unit",
 ]  # fmt: skip

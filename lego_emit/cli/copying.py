@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from os import cpu_count
 from typing import Any
@@ -13,7 +13,7 @@ import click
 from ..emit.registry import DEFAULT
 from ..options import Options
 from ..project.config import function_named
-from ..project.loading import layout_of, of_element, subject, telling, user_file
+from ..project.loading import layout_of, matrix_of, of_element, subject, telling, user_file
 from .generate import destination, provenance, write_units
 from .options import option_of
 from .output import print_json
@@ -22,10 +22,57 @@ from .root import file_and_name, main, source_argument, target_names, target_opt
 SHARED = ("sizes", "assume", "namespace", "prefix")
 
 
-def _shared(command: Any) -> Any:
-    for name in reversed(SHARED):
-        command = option_of(Options, name)(command)
-    return command
+def _emits(name: str | None) -> Callable[[Any], Any]:
+    """The options of each command that emits copies. name: of the routine unless it is given."""
+    options = (
+        target_option(
+            "targets", multiple=True, default=[DEFAULT], show_default=True,
+            help="Language to emit; repeat it.",
+        ),
+        click.option(
+            "-o", "--output", default="-", metavar="FILE-or-DIR",
+            help="Where to write; a folder for several targets. Default: standard output.",
+        ),
+        click.option(
+            "--element", default="uint32", show_default=True, metavar="TYPE",
+            help="uint8 .. uint64, a number of bytes, or a NumPy type.",
+        ),
+        click.option(
+            "--name", default=name, show_default=name is not None,
+            help="Of the routine and its file.",
+        ),
+        click.option(
+            "--zero/--no-zero", default=True, help="Whether padding is written with zeros."
+        ),
+        click.option(
+            "--value", metavar="EXPR or FILE:NAME",
+            help="What is written in an element's place: an expression of v, or a function.",
+        ),
+        click.option("--threads", is_flag=True, help="Emit a copy that threads can share."),
+        *(option_of(Options, shared) for shared in SHARED),
+        click.option("--plan", is_flag=True, help="Print how the copy is done; with -o, write too."),
+        click.option(
+            "--time", is_flag=True,
+            help="Measure it beside a copy of the same bytes; with -o, write too.",
+        ),
+        click.option(
+            "--json", "as_json", is_flag=True, help="Print what --time measures as JSON."
+        ),
+    )  # fmt: skip
+
+    def made(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return made
+
+
+def _of(command: Any) -> Any:
+    return click.option(
+        "--of", metavar="M,N or FILE:NAME",
+        help="The sizes of the matrix that tiles are cut from, or a layout of it.",
+    )(command)  # fmt: skip
 
 
 @main.command(
@@ -34,70 +81,89 @@ def _shared(command: Any) -> Any:
 )
 @source_argument("one", "A")
 @source_argument("other", "B")
-@target_option(
-    "targets",
-    multiple=True,
-    default=[DEFAULT],
-    show_default=True,
-    help="Language to emit; repeat it.",
-)
-@click.option(
-    "-o", "--output", default="-", metavar="FILE-or-DIR",
-    help="Where to write; a folder for several targets. Default: standard output.",
-)  # fmt: skip
-@click.option(
-    "--element", default="uint32", show_default=True, metavar="TYPE",
-    help="uint8 .. uint64, a number of bytes, or a NumPy type.",
-)  # fmt: skip
-@click.option("--name", default="copy", show_default=True, help="Of the routine and its file.")
-@click.option("--zero/--no-zero", default=True, help="Whether padding of B is written with zeros.")
-@click.option(
-    "--value", metavar="EXPR or FILE:NAME",
-    help="What is written in an element's place: an expression of v, or a function.",
-)  # fmt: skip
-@click.option("--threads", is_flag=True, help="Emit a copy that threads can share.")
-@_shared
-@click.option("--plan", is_flag=True, help="Print how the copy is done; with -o, write too.")
-@click.option(
-    "--time", is_flag=True, help="Measure it beside a copy of the same bytes; with -o, write too."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print what --time measures as JSON.")
-def copy(
-    one: str,
-    other: str,
+@_emits("copy")
+def copy(one: str, other: str, sizes: dict[str, int], **options: Any) -> None:
+    """Emit a routine that copies an array from the memory of layout A to that of layout B."""
+    params: list[str] = []
+    ends = _layout(one, sizes, params), _layout(other, sizes, params)
+    _emit((one, other), ends, params, sizes=sizes, **options)
+
+
+@main.command("pack", epilog="lego-emit pack layouts.py:tiles --of 32,32 -t c -o pack.h")
+@source_argument("source", "NAME")
+@_of
+@_emits(None)
+def pack(source: str, of: str | None, **options: Any) -> None:
+    """Emit a routine that copies the rows of a matrix into a layout's memory."""
+    _emit_packed("pack", source, of, **options)
+
+
+@main.command("unpack", epilog="lego-emit unpack layouts.py:tiles --of 32,32 -t c -o unpack.h")
+@source_argument("source", "NAME")
+@_of
+@_emits(None)
+def unpack(source: str, of: str | None, **options: Any) -> None:
+    """Emit a routine that copies a layout's memory into the rows of a matrix."""
+    _emit_packed("unpack", source, of, **options)
+
+
+def _emit_packed(
+    called: str, source: str, of: str | None, sizes: dict[str, int], **options: Any
+) -> None:
+    from ..copies.pairs import pair_of
+
+    params: list[str] = []
+    layout = _layout(source, sizes, params)
+    matrix: Any = of
+    if of is not None and function_named(of):
+        matrix = _layout(of, sizes, params)
+    elif of is not None:
+        matrix = matrix_of([of], layout, sizes)
+    ends = pair_of(layout, matrix, called)
+    _emit(
+        (source,), ends if called == "pack" else ends[::-1], params, called, sizes=sizes, **options
+    )
+
+
+def _emit(
+    sources: Sequence[str],
+    ends: Sequence[Any],
+    params: Sequence[str],
+    called: str = "copy",
+    *,
     targets: Sequence[str],
     output: str,
     element: str,
+    name: str | None,
     value: str | None,
     plan: bool,
     time: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Emit a routine that copies an array from the memory of layout A to that of layout B."""
+    """Emit the copy between two layouts. params: names of sizes, in the order of definition; called: the command."""
     if as_json and (plan or not time):
         raise click.UsageError("--json is for --time, without --plan")
     from ..copies.joined import order_of, sizes_left
     from ..copies.unit import copy as made
+    from ..copies.unit import name_of
 
     languages = target_names(targets)
     where = destination(output, languages)
     size: Any = int(element) if element.isdecimal() else element
-    params: list[str] = []
-    first, second = (_layout(source, options["sizes"], params) for source in (one, other))
-    options["sizes"] = sizes_left(options["sizes"], params, (first, second))
-    order = order_of(params, (first, second))
+    options["sizes"] = sizes_left(options["sizes"], params, ends)
+    order = order_of(params, ends)
     made_of = None if value is None else _value(value)
     with telling(warn):
         units = [
             made(
-                first,
-                second,
+                *ends,
                 target,
                 element=size,
+                name=name_of(name, called, target),
                 value=made_of,
                 order=order,
-                header=provenance((one, other), target),
+                header=provenance(sources, target),
                 **options,
             )
             for target in languages
@@ -116,7 +182,7 @@ def copy(
     if as_json:
         print_json(rows)
     shown = () if where is None and (plan or time) else units
-    write_units(shown, where, output, languages, (one, other), "the layouts'")
+    write_units(shown, where, output, languages, sources, "the layouts'")
 
 
 def _value(text: str) -> Any:

@@ -354,7 +354,7 @@ def pack(
         Digit(n=4, a=256, b=256)
     """
     _check_target(target, "pack")
-    return copy(*pair_of(L, of, "pack"), target, name=_name(name, "pack", target), **options)
+    return copy(*pair_of(L, of, "pack"), target, name=name_of(name, "pack", target), **options)
 
 
 @brief
@@ -375,7 +375,7 @@ def unpack(
     """
     _check_target(target, "unpack")
     rows, own = pair_of(L, of, "unpack")
-    return copy(own, rows, target, name=_name(name, "unpack", target), **options)
+    return copy(own, rows, target, name=name_of(name, "unpack", target), **options)
 
 
 def way_of(A: Block, B: Block, element_bytes: int = 4) -> str:
@@ -449,7 +449,7 @@ def _is_reserved(name: str, printer: Any) -> bool:
     return printer.legal_name(name) != name or name in printer.reserved_functions
 
 
-def _name(name: str | None, own: str, target: str) -> str:
+def name_of(name: str | None, own: str, target: str) -> str:
     """The name that is given, or a routine's own one; pack is a function of Fortran."""
     is_taken = name is None and _is_reserved(own, registry.printer(target))
     return f"{own}_array" if is_taken else name or own

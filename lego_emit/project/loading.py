@@ -7,7 +7,7 @@ import builtins
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib.machinery import ModuleSpec
@@ -126,6 +126,23 @@ def layout_of(given: Any, sizes: Mapping[str, int], place: str | Path, params: l
         raise
     except Exception as error:
         raise LoadError(described(error, Path(place))) from error
+
+
+def matrix_of(texts: Iterable[int | str], layout: Any, sizes: Mapping[str, int]) -> tuple[Any, ...]:
+    """The sizes of the matrix that a layout's tiles are cut from, as texts say them. sizes: numbers by name, for
+    what is no symbol of the layout any more.
+
+    Raises LoadError where one cannot be read.
+
+        >>> from lego_emit import Row
+        >>> matrix_of(["M, 8 * N"], Row(4, 4, 8, 8), {"M": 32, "N": 4})
+        (32, 32)
+    """
+    from ..trace.definition import symbols_in
+
+    text, known = f"Row({', '.join(map(str, texts))})", symbols_in(layout)
+    left = {n: value for n, value in sizes.items() if n not in known}
+    return layout_of(typed(text), left, f"{TYPED}{text!r}", []).dims
 
 
 def typed(text: str) -> Any:

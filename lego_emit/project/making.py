@@ -23,11 +23,11 @@ from .config import COPIED, BuildUnit, CopyOf, function_named
 from .loading import (
     MODULE_NAME,
     layout_of,
+    matrix_of,
     of_element,
     subject,
     subjects,
     telling,
-    typed,
     user_file,
     with_given,
 )
@@ -198,9 +198,13 @@ def _emitted(unit: BuildUnit, defined: dict[str, Any], file: Path) -> Emitted:
     for one, layouts, names, own in zip(unit.copies, ends, params, said[1:], strict=True):
         options = {key: unit.options[key] for key in COPIED}
         options["order"] = order_of(names, layouts)
-        if "value" in one.options:
-            made_of = _value(one.options["value"], defined, file)
-            one = replace(one, options={**one.options, "value": made_of})
+        told = dict(one.options)
+        if "value" in told:
+            told["value"] = _value(told["value"], defined, file)
+        if (of := told.get("of")) is not None:
+            sizes = unit.options["sizes"] or {}
+            told["of"] = layouts[1] if isinstance(of, str) else matrix_of(of, layouts[0], sizes)
+        one = replace(one, options=told)
         units.append(_copied(one, layouts, unit.target, {**options, **own}))
     options = Options.of(unit.options)
     return joined(
@@ -232,9 +236,6 @@ def _copied(one: CopyOf, layouts: list[Any], target: str, options: dict[str, Any
     options |= one.options
     if one.source and one.destination:
         return copy(layouts[0], layouts[1], target, **options)
-    if (of := options.get("of")) is not None:
-        given = (typed(n) if isinstance(n, str) else n for n in of)
-        options["of"] = layouts[1] if isinstance(of, str) else tuple(given)
     return (unpack if one.source else pack)(layouts[0], target, **options)
 
 
