@@ -9,6 +9,7 @@ from math import prod
 
 import numpy as np
 import pytest
+import sympy
 from click.testing import CliRunner
 from copy_lengths import MOST, lengths, longest, symbolic
 from marks import rest_deep, rest_slow
@@ -837,9 +838,7 @@ WRONG = {
     "of= has 32 on axis 0, .* cover M": lambda: pack(
         Padded([M, N], GroupBy([16 * ((M + 15) // 16), N])), "c", of=(32, N)
     ),
-    r"round up by \(K \+ 15\) // 16": lambda: pack(
-        Padded([M, N], GroupBy([-(-M // 16) * 16, N])), "c"
-    ),
+    r"round up by \(K \+ 15\) // 16": lambda: pack(Row(-((M - N) // 16), 16), "c"),
     "8 bytes in NumPy .* 'uint8' or": lambda: copy(Row(4), Row(4), "c", element="u8"),
     "elment'; it has element, .*Did you mean 'element'": lambda: copy(
         Row(4), Row(4), "c", elment="uint8"
@@ -863,6 +862,32 @@ WRONG = {
         catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32), "c"
     ),
 }
+
+
+@pytest.mark.parametrize(
+    "n",
+    [-(-M // 16), -(M // -16), -(-M >> 4), "ceiling(M / 16)"],
+    ids=["of a negative", "by a negative", "shifted", "SymPy's"],
+)
+def test_sizes_that_are_rounded_up_are_one(n):
+    """However a quotient is rounded up, the routine is the same."""
+    if isinstance(n, str):
+        n = sympy.sympify(n, locals={"M": sympy.Symbol("M", integer=True, positive=True)})
+
+    def body(n):
+        panels = GroupBy([16 * n, 64]).OrderBy(RegP([n, 16, 64], [0, 2, 1]))
+        text = str(pack(Padded([M, 64], panels), "c"))
+        return text[text.index("\n#") : text.index("#elif")]
+
+    assert body(n) == body((M + 15) // 16)
+
+
+def test_a_size_rounded_up_by_a_symbol_is_copied(need):
+    for n in (-(-M // N), -(M // -N)):
+        unit = copy(Row(n, 4), Col(n, 4), "c")
+        assert "(M - 1) // N + 1" in str(unit.plan)
+    need("gcc", "apt-get install gcc")
+    assert unit.verify(sizes={"M": 37, "N": 5})
 
 
 def test_sizes_that_are_known_to_be_equal_are_taken():

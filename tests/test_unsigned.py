@@ -13,7 +13,7 @@ from net.machine import Machine
 from net.points import Relations
 from steps import at_most
 
-from lego_emit import ExpandBy, GroupBy, Strided, TileBy, catalogue, generate, symbols
+from lego_emit import Col, ExpandBy, GroupBy, Strided, TileBy, catalogue, generate, symbols
 from lego_emit.algebra import reference
 from lego_emit.algebra.masked import Padded
 from lego_emit.errors import WidthError
@@ -95,6 +95,15 @@ def test_a_function_of_a_masked_layout_is_refused_as_before():
 
 
 @pytest.mark.deep
+def test_a_quotient_by_a_negative_is_rounded_up():
+    """A layout of -(n // -8) rows does not take n to be a multiple of 8, and no type needs a sign for it."""
+    n = symbols("n")
+    for rows in (-(n // -8), -(-n // 8)):
+        unit = generate(Col(rows, 8), "python")
+        assert "n % 8" not in str(unit) and unit.compile()["layout_apply"](13, 1, 1) == 3
+        assert "(n + 7u) >> 3u) + i" in str(generate(Col(rows, 8), "c", index_type="uint32"))
+
+
 @pytest.mark.parametrize("target, index_type", [("c", "uint64"), ("rust", "uint32")])
 def test_the_catalogue_compiled(target, index_type):
     made = []

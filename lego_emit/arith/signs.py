@@ -16,6 +16,12 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
             inner = inside(atom.args[0])
             if not analyzer.nonneg(inner) and analyzer.nonneg(-inner):
                 return -Expr.atom(Atom("opaque", -inner, None, None, atom.args[3]))
+        elif atom.kind == "floordiv":
+            base, by = atom.args[:2]
+            if analyzer.nonneg(-by - 1):
+                base, by = -base, -by
+            if analyzer.nonneg(by - 1):
+                return inside(analyzer.simplifier.floordiv(base, by))
         elif atom.kind == "digit" and atom.args[2] is None:
             base, by = inside(atom.args[0]), inside(atom.args[1])
             if not analyzer.nonneg(base) and analyzer.nonneg(-base) and analyzer.nonneg(by - 1):

@@ -24,7 +24,8 @@ def _wholes(size: Expr) -> set[Atom]:
             if atom.kind == "opaque":
                 waiting.append(atom.args[0])
             elif atom.kind == "floordiv" or (atom.kind == "digit" and atom.args[2] is None):
-                found.add(atom)
+                if (atom.args[1].constant or 1) > 0:  # -(n // -8) rounds up
+                    found.add(atom)
                 waiting += atom.args[:2]
     return found
 

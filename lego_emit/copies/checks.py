@@ -373,7 +373,7 @@ def _moved(
         raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
     except Negative:
         pair = f"{plan.space.source!r} to {plan.space.destination!r}"
-        if "((-" in pair:
+        if " - " in pair or "(-" in pair:
             raise LayoutError(
                 f"copy: from {pair} a number below 0 is divided at {dict(sizes)}, which copies don't do; round up by "
                 "(K + 15) // 16, not by -(-K // 16)"

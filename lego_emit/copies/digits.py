@@ -12,7 +12,7 @@ common refinement. A `Digit` has an extent and a stride on either side.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -27,6 +27,7 @@ from ..algebra.perms import RegP, Row
 from ..algebra.slices import index_names
 from ..arith.analyzer import Analyzer
 from ..arith.expr import Expr
+from ..arith.signs import without_negative_parts
 from ..errors import (
     AssumptionError,
     LayoutError,
@@ -36,6 +37,7 @@ from ..errors import (
     short_repr,
 )
 from ..ir.nodes import DESTINATION, SOURCE
+from ..numeric import is_integer
 from ..packages import numpy as np
 from ..trace.definition import parameters_of, symbols_in
 from ..trace.follow import TraceOptions, go_on, run_trace
@@ -200,6 +202,7 @@ def index_space(
         from ..trace.numbered import numbered
 
         source, destination = (numbered(L, numbers)[0] for L in (source, destination))
+    source, destination = map(_rounded_up, (source, destination))
     _check_dims(source, destination)
     trace, names = _declared(source, destination, options, order, taken)
     _check_alike(source, destination, trace.analyzer)
@@ -211,6 +214,28 @@ def index_space(
     except NoDigits as error:
         return replace(space, why=str(error))
     return replace(space, axes=axes, offsets=offsets)
+
+
+def _rounded_up(layout: Block) -> Block:
+    """The layout, a size that is -(-n // 16) or -(n // -16) being (n + 15) // 16: copies divide nothing below 0."""
+    return layout if layout.is_concrete else layout.with_sizes(_Sizes(symbols_in(layout)))
+
+
+class _Sizes:
+    """Sizes in which nothing below 0 is divided (lego_emit.algebra.block.Change). names: those of symbols."""
+
+    def __init__(self, names: Iterable[str]):
+        self.known = Analyzer(use_z3=False)
+        for name in names:
+            self.known.learn_size(name)
+
+    def size(self, n: Any) -> Any:
+        """The size, with quotients of positive numbers alone."""
+        return n if is_integer(n) else without_negative_parts(Expr.of(n), self.known)
+
+    def function(self, f: Any) -> Any:
+        """A GenP's function, as it is."""
+        return f
 
 
 def alone(space: IndexSpace) -> IndexSpace:
