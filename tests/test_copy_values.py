@@ -241,7 +241,8 @@ WRONG = {
     "one number for every element": lambda v: 7,
     "a shift by 40": lambda v: v << 40,
     "a quotient by 0": lambda v: v // 0,
-    "asks something else of": lambda v: v / 2,
+    "divides by /; write // for integers": lambda v: v / 2,
+    "asks something else of": lambda v: v**2,
     "value fails: TypeError": lambda: 7,
     "a shift by an element;": lambda v: v >> v,
     r"gives \[an element\], and": lambda v: [v],
@@ -256,6 +257,34 @@ def test_wrong_values_are_one_message(said):
         copy(Row(8), Row(8), "c", value=WRONG[said])
 
 
+@pytest.mark.parametrize(
+    "element, value",
+    [
+        ("float32", lambda v: v * 2),
+        (np.float64, lambda v: v ^ 2**63),
+        ("complex64", lambda v: v + 1),
+        ("datetime64[s]", lambda v: v + 1),
+        ("int32", lambda v: v // 2),
+        ("int16", lambda v: 1 - (v >> 3)),
+        (np.dtype("i8"), lambda v: v % 5),
+        ("int8", looked_up),
+    ],
+)
+def test_a_type_of_other_arithmetic_takes_no_value(element, value):
+    """A float would not be doubled, nor a signed integer be halved."""
+    with pytest.raises(LegoError) as error:
+        copy(Row(8), Row(8), "c", element=element, value=value)
+    bits = 8 * np.dtype(element).itemsize
+    assert f"{np.dtype(element)} computes otherwise; give element='uint{bits}'" in str(error.value)
+    assert copy(Row(8), Row(8), "c", element=bits // 8, value=value)
+
+
+def test_signed_integers_wrap_as_unsigned_ones():
+    unit = copy(Row(8), Row(8), "numpy", element="int16", value=lambda v: 3 * v - 1)
+    given = np.arange(-4, 4, dtype=np.int16)
+    assert np.array_equal(unit.run(given), 3 * given - 1)
+
+
 def test_functions_of_bytes_are_tables():
     A, B, options, value = COPIES["table"]
     unit = copy(A, B, "c", name="table", value=value, **options)
@@ -265,7 +294,10 @@ def test_functions_of_bytes_are_tables():
     assert unit.plan.run(given, {"M": 1, "N": 256}).tolist() == due
     with pytest.raises(LegoError, match="asks something else of the element"):
         copy(A, B, "c", value=value)
-    for wrong, said in ((lambda v: 0.5 if v else 1, "asks something"), (lambda v: v / 2, "asks")):
+    for wrong, said in (
+        (lambda v: 0.5 if v else 1, "asks something"),
+        (lambda v: v / 2, "divides by /"),
+    ):
         with pytest.raises(LegoError, match=said):
             copy(A, B, "c", element=1, value=wrong)
 

@@ -215,7 +215,7 @@ def copy(
     own = (*own, FIRST, LAST, PART, "parts") if threads else own
     taken = [name, f"{name}_places", "T", *RESULTS, *own, FIRST, LAST, PART, *_taken(printer, ())]
     space = index_space(A, B, given, order, taken)
-    made_of = None if value is None else followed(value, element_bytes)
+    made_of = None if value is None else followed(value, element_bytes, element)
     if made_of is not None and (why := forms.refuses(made_of, element_bytes)):
         raise TargetError(f"copy: {why}")
     if forms.abilities.threads and (threads or value is not None):

@@ -7,7 +7,7 @@ a class that is not used to follow it (lego_emit/trace/modular.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ from ..packages import numpy as np
 
 WORDS = (1, 2, 4, 8)  # bytes that an element may have
 MADE_OF = "+ - * // % & | ^ ~ << >> of the element and integers, of 1 byte also of anything that gives integers"
+SIGNED = ("div", "mod", "shr", ENTRIES)  # of which signed integers have others
 POINTS = 2**8  # that are compared, beside powers of two
 PLAIN = {"add": "add", "sub": "sub", "mul": "mul", "and": "and", "or": "or", "xor": "xor"}
 
@@ -79,8 +80,12 @@ class _Element:
     def _refused(self, *_: Any) -> Any:
         raise OptionError(f"value asks something else of the element; it is made of {MADE_OF}")
 
+    def _divided(self, *_: Any) -> Any:
+        raise OptionError(f"value divides by /; write // for integers. It is made of {MADE_OF}")
+
+    __truediv__ = __rtruediv__ = _divided
     __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __eq__ = __ne__ = _refused
-    __index__ = __float__ = __truediv__ = __rtruediv__ = __pow__ = __rpow__ = __iter__ = _refused
+    __index__ = __float__ = __pow__ = __rpow__ = __iter__ = _refused
     __rlshift__ = __rrshift__ = __rfloordiv__ = __rmod__ = __getitem__ = __abs__ = _refused
     __hash__ = None  # type: ignore[assignment]
 
@@ -97,8 +102,10 @@ for _name, _op in PLAIN.items():
     setattr(_Element, f"__r{_name}__", _binary(_op, True))
 
 
-def followed(function: Any, element_bytes: int) -> Node:
+def followed(function: Any, element_bytes: int, element: Any = None) -> Node:
     """What a function makes of an element, as a node over VALUE whose every operation wraps.
+
+    element: what says the type, where its arithmetic may be another one than an unsigned integer's.
 
     A function of bytes that is none of MADE_OF, as it branches or looks a number up, is a table of its results.
 
@@ -120,9 +127,30 @@ def followed(function: Any, element_bytes: int) -> Node:
     except OptionError:
         if element_bytes > 1 or (entries := _results(function)) is None:
             raise
-        return Node(ENTRIES, (var(VALUE),), entries)
-    _check(function, node, bits)
+        node = Node(ENTRIES, (var(VALUE),), entries)
+    else:
+        _check(function, node, bits)
+    _check_type(element, node, element_bytes)
     return node
+
+
+def _check_type(element: Any, node: Node, element_bytes: int) -> None:
+    """Raise OptionError where elements of a type would not become what its own arithmetic makes of them."""
+    if element is None or is_integer(element):
+        return
+    found = np.dtype(element)
+    has_sign = found.kind == "i" and any(n.op in SIGNED for n in _nodes(node))
+    if found.kind in "fcmM" or has_sign:
+        raise OptionError(
+            f"value is a function of an unsigned integer, and {found} computes otherwise; give "
+            f"element='uint{8 * element_bytes}' if bits are meant, and view arrays as such"
+        )
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    for part in node.args:
+        yield from _nodes(part)
 
 
 def _results(function: Any) -> tuple[int, ...] | None:
