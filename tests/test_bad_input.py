@@ -843,6 +843,7 @@ def test_a_size_that_is_not_positive(size):
     ("assumption", "words"),
     [
         ("M <", ["'M <'", "invalid syntax"]),
+        ("M % 16 = 0", ["'M % 16 = 0'", "write == for an equality"]),
         ("", ["''"]),
         ("M", ["'M'", "not a relation", "'M % BM == 0'"]),
         ("M + 1", ["not a relation"]),

@@ -328,6 +328,11 @@ def test_a_packed_routine_has_the_name_that_its_language_allows(folder):
     assert "runs of 32 bytes" in run("pack", *tiles, "-t", "c", "--plan").stdout
 
 
+def test_a_copy_of_symbols_is_not_timed():
+    done = run("copy", "-e", "Row(K, n)", "-e", "Col(K, n)", "-t", "c", "--time")
+    assert done.exit_code == 2 and "needs a number for each size; give -s K=..,n=.." in done.stderr
+
+
 @pytest.mark.parametrize(
     "of, parts",
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -58,7 +59,8 @@ def parse_value(text: str) -> Expr:
 
 def _unreadable(error: UnreadableError, source: str, what: str) -> AssumptionError:
     if str(error):
-        return AssumptionError(f"cannot read the {what} {_short(source)}: {error}")
+        way = "; write == for an equality" if re.search(r"[^<>=!]=([^=]|$)", source) else ""
+        return AssumptionError(f"cannot read the {what} {_short(source)}: {error}{way}")
     if not error.part:
         return AssumptionError(
             f"the {what} {_short(source)} is not a relation; write one such as 'M % BM == 0' or "

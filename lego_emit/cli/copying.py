@@ -168,6 +168,10 @@ def _emit(
             )
             for target in languages
         ]
+    if time and (missing := units[0].plan.space.sizes):
+        raise click.UsageError(
+            f"--time needs a number for each size; give -s {','.join(f'{n}=..' for n in missing)}"
+        )
     if plan:
         click.echo(str(units[0].plan))
     rows: list[dict[str, Any]] = []
