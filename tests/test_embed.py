@@ -335,6 +335,13 @@ def test_cmake_says_what_is_wrong(embed):
         ("LANGUAGE cpp", "LANGUAGE cpp ZERO OFF PACK ELEMENT 0", "element is 0"),
         ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE int33", "index-type is 'int33'"),
         ("LANGUAGE cpp", "LANGUAGE cpp HINTS OFF", "has no argument OFF"),
+        ("LANGUAGE cpp", "LANGUAGE cpp ELMENT uint8", "argument ELMENT. Did you mean 'ELEMENT'?"),
+        ("LANGUAGE cpp", "THREAD LANGUAGE cpp", "argument THREAD. Did you mean 'THREADS'?"),
+        (
+            "LAYOUTS layouts.py:tiled",
+            "VIEW COPY layouts.py:tiled layouts.py:tiled",
+            "view is of index functions, and there are copies alone",
+        ),
         ("LANGUAGE cpp", "LANGUAGE cpp EFFORT x", "effort is 'x'; give a number from 1 to 64"),
         ("LANGUAGE cpp", "LANGUAGE cpp INDEX_TYPE BASE 1", "no value for INDEX_TYPE"),
         ("LANGUAGE cpp", "LANGUAGE cpp SIZES M", "SIZES has M; write SIZES BM=32"),

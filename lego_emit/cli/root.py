@@ -15,7 +15,7 @@ from click.shell_completion import BashComplete, CompletionItem, add_completion_
 
 from .. import __version__
 from ..emit import registry
-from ..errors import LegoError, LegoWarning, TargetError
+from ..errors import LegoError, LegoWarning, TargetError, did_you_mean
 from ..notation import is_name
 from ..project.loading import NAMELESS, STDIN, TYPED, names_in
 
@@ -143,6 +143,14 @@ def _cmake_options(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
         ctx.exit()
 
 
+def _cmake_nearest(ctx: click.Context, param: click.Parameter, text: str | None) -> None:
+    """Print which of some words a misspelled one is like: MISSPELLED;WORD;.."""
+    if text is not None:
+        word, *known = text.split(";")
+        click.echo(did_you_mean(word, known, 0.7) if len(word) > 3 else "")  # OFF is no OF
+        ctx.exit()
+
+
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="lego-emit")
 @click.option(
@@ -152,6 +160,9 @@ def _cmake_options(ctx: click.Context, param: click.Parameter, wanted: bool) -> 
     expose_value=False,
     hidden=True,
     callback=_cmake_options,
+)
+@click.option(
+    "--cmake-nearest", is_eager=True, expose_value=False, hidden=True, callback=_cmake_nearest
 )
 @click.option(
     "--cmake-dir",

@@ -155,6 +155,8 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
         raise BuildError(
             f'{config}: no layouts; list them, as in layouts = ["layouts.py:index_kernel"]'
         )
+    if not layouts and not kernels and not any(entry.get("layouts") for entry in files):
+        _check_of_copies(shared, bool(files), str(config))
     units = [
         unit
         for number, entry in enumerate(layouts, 1)
@@ -178,6 +180,15 @@ def load(config: Path, base: Path | None = None, *, outside: bool = False) -> Pr
     _check_outputs(project, outside)
     _check_marks(project)
     return project
+
+
+def _check_of_copies(shared: Mapping[str, Any], in_files: bool, place: str) -> None:
+    """Raise BuildError where a key at the top is of nothing: of index functions, where there are copies alone."""
+    taken = {*COPY, *(("names", "index-type") if in_files else ())}
+    if wrong := next((key for key in shared if key not in taken), ""):
+        raise BuildError(
+            f"{place}: {wrong} is of index functions, and there are copies alone; leave it out, or list layouts"
+        )
 
 
 def _parsed(file: Path) -> dict[str, Any]:
