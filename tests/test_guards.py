@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from lego_emit import Col, LegoWarning, Row, generate
+from lego_emit import Col, LegoWarning, Row, copy, generate
 from lego_emit.emit import registry
 from lego_emit.proofcheck.languages import c_family
 from lego_emit.proofcheck.launch import Divisions
@@ -114,6 +114,11 @@ def test_another_file_name_is_told_once(target, tmp_path):
     assert f"rowl{ending} holds the unit told_{target}" in str(one.message)
     assert "name='rowl'" in str(one.message)
     assert unit.printer.guard(unit.program.name) in str(one.message)
+
+
+def test_another_file_name_of_a_copy_is_told(tmp_path):
+    with pytest.warns(LegoWarning, match=r"copy\(.., name='colt'\) names it"):
+        copy(Row(4, 6), Row(4, 6), "c", name="told_copy").save(tmp_path / "colt.h")
 
 
 @pytest.mark.parametrize("target", ["python", "rust", "julia", "fortran", "wgsl"])

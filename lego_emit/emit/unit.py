@@ -106,7 +106,7 @@ class Unit:
         warnings.warn(
             f"{path.name} holds the unit {name}: its include guard is {guard}, and its functions are "
             f"{', '.join(f.name for f in self.program.functions)}. No other unit of that name can be included "
-            f"beside it; generate(.., name={given!r}) names it as the file",
+            f"beside it; {'copy' if self.program.routines else 'generate'}(.., name={given!r}) names it as the file",
             LegoWarning,
             stacklevel=4,
         )
