@@ -139,7 +139,8 @@ class LinesInNumpy(NestLines):
         given = f"{self.inline(r.source)} elements of {size} byte{plural}, contiguous"
         made = f"{self.inline(r.destination)} elements of src's type; by default they are made, of zeros"
         wrong = [
-            f"ValueError: Where elements are not of {size} byte{plural}, an array is shorter, or they overlap; out must be contiguous."
+            "TypeError: Where one is no NumPy array, or has a mask.",
+            f"ValueError: Where elements are not of {size} byte{plural}, an array is shorter, or they overlap; out must be contiguous.",
         ]
         sections = [
             ("Args:", [*(f"{n}: A size" for n in sizes), f"src: {given}", f"out: {made}"]),
@@ -147,7 +148,12 @@ class LinesInNumpy(NestLines):
         ]  # fmt: skip
         count = self.text(r.destination)
         head = p.line(f"def {r.name}({COMMA.join([*sizes, 'src', 'out=None'])}):", 0)
+        integers = [f"{n} = operator.index({n})" for n in sizes]
         body = [
+            *integers,
+            "for array in (src, src if out is None else out):",
+            "    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):",
+            '        raise TypeError("src and out must be NumPy arrays without masks")',
             f"if src.itemsize != {size}:",
             f'    raise ValueError("the elements have {size} byte{plural}")',
             "src = np.ascontiguousarray(src).reshape(-1)",
@@ -183,7 +189,14 @@ class CopiesInNumpy(CopyTexts):
     abilities = Abilities(kernels=False, streams=False, strided=True, calls=True, most=80)
     threads = "NumPy copies in one thread"
 
+    own = ("array", "operator", "np")
+
     imports = ["import numpy as np"]
+
+    @property
+    def modules(self) -> list[str]:
+        """The imports of Python's own modules."""
+        return ["import operator"] * any(part.routine.sizes for part in self.parts)
 
     @property
     def lines(self) -> list[str]:

@@ -7,6 +7,8 @@ A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q
 Arrays are as wide as the functions say.
 """
 
+import operator
+
 import numpy as np
 
 
@@ -64,9 +66,16 @@ def bricks(P, Q, R, src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 8 bytes, an array is shorter, or they overlap; out
             must be contiguous.
     """
+    P = operator.index(P)
+    Q = operator.index(Q)
+    R = operator.index(R)
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 8:
         raise ValueError("the elements have 8 bytes")
     src = np.ascontiguousarray(src).reshape(-1)

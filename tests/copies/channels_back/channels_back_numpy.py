@@ -7,6 +7,8 @@ A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*
 Arrays are as wide as the functions say.
 """
 
+import operator
+
 import numpy as np
 
 
@@ -81,9 +83,17 @@ def channels_back(n, C, H, W, src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 4 bytes, an array is shorter, or they overlap; out
             must be contiguous.
     """
+    n = operator.index(n)
+    C = operator.index(C)
+    H = operator.index(H)
+    W = operator.index(W)
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 4:
         raise ValueError("the elements have 4 bytes")
     src = np.ascontiguousarray(src).reshape(-1)

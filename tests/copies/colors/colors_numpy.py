@@ -6,6 +6,8 @@ A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 Arrays are as wide as the functions say.
 """
 
+import operator
+
 import numpy as np
 
 
@@ -60,9 +62,15 @@ def colors(H, W, src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 1 byte, an array is shorter, or they overlap; out must
             be contiguous.
     """
+    H = operator.index(H)
+    W = operator.index(W)
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 1:
         raise ValueError("the elements have 1 byte")
     src = np.ascontiguousarray(src).reshape(-1)

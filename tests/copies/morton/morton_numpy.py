@@ -40,9 +40,13 @@ def morton(src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 2 bytes, an array is shorter, or they overlap; out
             must be contiguous.
     """
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 2:
         raise ValueError("the elements have 2 bytes")
     src = np.ascontiguousarray(src).reshape(-1)

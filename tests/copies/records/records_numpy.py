@@ -6,6 +6,8 @@ A copy from Row(M, N) to Col(M, N)
 Arrays are as wide as the functions say.
 """
 
+import operator
+
 import numpy as np
 
 
@@ -60,9 +62,15 @@ def records(M, N, src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 12 bytes, an array is shorter, or they overlap; out
             must be contiguous.
     """
+    M = operator.index(M)
+    N = operator.index(N)
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 12:
         raise ValueError("the elements have 12 bytes")
     src = np.ascontiguousarray(src).reshape(-1)

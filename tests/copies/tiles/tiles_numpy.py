@@ -39,9 +39,13 @@ def tiles(src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 4 bytes, an array is shorter, or they overlap; out
             must be contiguous.
     """
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 4:
         raise ValueError("the elements have 4 bytes")
     src = np.ascontiguousarray(src).reshape(-1)

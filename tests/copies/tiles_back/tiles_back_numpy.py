@@ -7,6 +7,8 @@ A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Str
 Arrays are as wide as the functions say.
 """
 
+import operator
+
 import numpy as np
 
 
@@ -72,9 +74,16 @@ def tiles_back(P, Q, LD, src, out=None):
         out
 
     Raises:
+        TypeError: Where one is no NumPy array, or has a mask.
         ValueError: Where elements are not of 4 bytes, an array is shorter, or they overlap; out
             must be contiguous.
     """
+    P = operator.index(P)
+    Q = operator.index(Q)
+    LD = operator.index(LD)
+    for array in (src, src if out is None else out):
+        if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
+            raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 4:
         raise ValueError("the elements have 4 bytes")
     src = np.ascontiguousarray(src).reshape(-1)
