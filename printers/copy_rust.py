@@ -56,6 +56,8 @@ RUST = NestForms(
     indent=4,
 )
 
+CALLER = "#[track_caller]"  # a panic names the line of the call
+SHORT = 60  # columns of arguments that rustfmt leaves on one line
 LINTS = (
     "#[allow(unknown_lints, unexpected_cfgs)]"  # of a crate that has no feature that is asked for
 )
@@ -312,28 +314,33 @@ class LinesInRust(KernelsInRust):
         """What a routine begins with."""
         T, sizes = self.type, [f"{n}: usize" for n in self.names.values()]
         parameters = [*sizes, f"src: &[{T}]", f"dst: &mut [{T}]", *more]
-        return rust_layout.head(f"pub fn {name}{generic}", parameters, "").split("\n")
+        return [CALLER, *rust_layout.head(f"pub fn {name}{generic}", parameters, "").split("\n")]
 
     def _body(self, ends: Sequence[tuple[str, str, Node]]) -> list[str]:
         """The nest, after the arrays are cut to their sizes."""
         r = self.routine
         found = []
         if r.value is None:
-            found.append(f"    assert_eq!(core::mem::size_of::<T>(), {r.element_bytes});")
+            size, plural = r.element_bytes, "s" * (r.element_bytes != 1)
+            told = f'"elements have {size} byte{plural}"'
+            found.append(f"    assert_eq!(core::mem::size_of::<T>(), {size}, {told});")
         for name, borrow, size in ends:
             found += self._cut(name, borrow, size)
         found += self.asked
         return [*found, *(line for text in self.lines(r.body, 4) for line in text.split("\n"))]
 
     def _cut(self, name: str, borrow: str, size: Node) -> list[str]:
-        """What cuts an array to its size, which has a name where it is long."""
-        line = f"    let {name} = {borrow}{name}[..{self.text(size)}];"
-        if len(line) <= WIDTH:
-            return [line]
-        names = {*self.names.values()}
-        end = next(n for n in ("length", "elements", "length_of_all") if n not in names)
-        lines = "\n".join(self.lines([Let(end, size)], 4)).split("\n")
-        return [*lines, f"    let {name} = {borrow}{name}[..{end}];"]
+        """What cuts an array to its size, which has a name where it is long, and panics where it is shorter."""
+        end, told, lines = self.text(size), f'"{name} is too short"', list[str]()
+        if len(f"{name}.len() >= {end}, {told}") > SHORT:
+            names = {*self.names.values()}
+            end = next(n for n in ("length", "elements", "length_of_all") if n not in names)
+            lines = "\n".join(self.lines([Let(end, size)], 4)).split("\n")
+        return [
+            *lines,
+            f"    assert!({name}.len() >= {end}, {told});",
+            f"    let {name} = {borrow}{name}[..{end}];",
+        ]
 
     def _unread(self, nodes: Iterable[Node], body: Body = ()) -> list[str]:
         """What takes the sizes that are not read."""
@@ -355,9 +362,8 @@ class LinesInRust(KernelsInRust):
         result = f"impl Iterator<Item = (usize, &mut [{T}])>"
         parameters = [*(f"{n}: usize" for n in sizes), f"dst: &mut [{T}]"]
         generic = "" if r.value is not None else "<T>"
-        found += rust_layout.head(f"pub fn {r.name}_chunks{generic}", parameters, result).split(
-            "\n"
-        )
+        head = rust_layout.head(f"pub fn {r.name}_chunks{generic}", parameters, result)
+        found += [CALLER, *head.split("\n")]
         nodes = [r.destination, *(node for pair in nested for node in pair)]
         found += self._unread([*nodes, *(node for _, node in lets)])
         found += self._cut(DESTINATION, "&mut ", r.destination)

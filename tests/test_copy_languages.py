@@ -183,7 +183,7 @@ def test_a_faulty_text_is_not_verified(target):
 
 # What is wrong with a call, in words of each language.
 CALLS = {
-    "rust": ("fn main() { unit::transposed(3, 2, &[0u32; 6], &mut [0u32; 5]); }", "out of range"),
+    "rust": ("fn main() { unit::transposed(3, 2, &[0u32; 6], &mut [0u32; 5]); }", "main.rs:3:13:\ndst is too short"),
     "julia": ("Transposed.transposed!(zeros(Float32, 5), zeros(Float32, 6), 3, 2)", "dst is too short"),
     "javascript": ("transposed(3, 2, new Float32Array(6), new Float32Array(5));", "dst is too short"),
     "numpy": ("transposed(3, 2, np.zeros(6, 'f4'), np.zeros(5, 'f4'))", "too short"),
@@ -207,6 +207,20 @@ def test_an_array_that_is_too_short_is_refused(target, tmp_path):
         command = [program, *more, file]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode and said in done.stderr
+
+
+def test_numpy_takes_arrays_without_masks_and_sizes_of_any_integer_type():
+    scope: dict = {}
+    exec(made("transposed", "numpy").source, scope)
+    moved, given = scope["transposed"], np.arange(200 * 3, dtype="f4")
+    found = moved(np.uint8(200), np.int8(3), given)
+    assert np.array_equal(found, given.reshape(200, 3).T.reshape(-1))
+    masked = np.ma.masked_array(given, given < 3)
+    for wrong in ((given.tolist(),), (masked,), (given, masked), (given, found.tolist())):
+        with pytest.raises(TypeError, match="NumPy arrays without masks"):
+            moved(200, 3, *wrong)
+    with pytest.raises(TypeError, match="interpreted as an integer"):
+        moved(200.0, 3, given)
 
 
 def test_rustfmt_and_clippy_find_nothing(tmp_path, need):

@@ -168,9 +168,12 @@ mod bricks_simd {
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn bricks<T: Copy>(P: usize, Q: usize, R: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 8);
+    assert_eq!(core::mem::size_of::<T>(), 8, "elements have 8 bytes");
+    assert!(src.len() >= 16 * P * Q * R, "src is too short");
     let src = &src[..16 * P * Q * R];
+    assert!(dst.len() >= 16 * P * Q * R, "dst is too short");
     let dst = &mut dst[..16 * P * Q * R];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if bricks_simd::x86_64::bricks(P, Q, R, src, dst) {

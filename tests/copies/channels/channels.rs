@@ -479,6 +479,7 @@ mod channels_simd {
 #[allow(clippy::similar_names)]
 #[allow(clippy::too_many_lines)]
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn channels<T: Copy + Default>(
     n: usize,
     C: usize,
@@ -487,9 +488,12 @@ pub fn channels<T: Copy + Default>(
     src: &[T],
     dst: &mut [T],
 ) {
-    assert_eq!(core::mem::size_of::<T>(), 4);
+    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert!(src.len() >= C * H * W * n, "src is too short");
     let src = &src[..C * H * W * n];
-    let dst = &mut dst[..16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n];
+    let length = 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n;
+    assert!(dst.len() >= length, "dst is too short");
+    let dst = &mut dst[..length];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if channels_simd::x86_64::channels(n, C, H, W, src, dst) {
         return;

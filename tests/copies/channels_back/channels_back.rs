@@ -480,10 +480,15 @@ mod channels_back_simd {
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(clippy::similar_names)]
+#[allow(clippy::too_many_lines)]
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4);
-    let src = &src[..16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n];
+    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    let length = 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n;
+    assert!(src.len() >= length, "src is too short");
+    let src = &src[..length];
+    assert!(dst.len() >= C * H * W * n, "dst is too short");
     let dst = &mut dst[..C * H * W * n];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if channels_back_simd::x86_64::channels_back(n, C, H, W, src, dst) {

@@ -310,9 +310,12 @@ mod colors_simd {
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn colors<T: Copy>(H: usize, W: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 1);
+    assert_eq!(core::mem::size_of::<T>(), 1, "elements have 1 byte");
+    assert!(src.len() >= 3 * H * W, "src is too short");
     let src = &src[..3 * H * W];
+    assert!(dst.len() >= 3 * H * W, "dst is too short");
     let dst = &mut dst[..3 * H * W];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if colors_simd::x86_64::colors(H, W, src, dst) {

@@ -185,9 +185,12 @@ mod morton_simd {
 ///
 /// Panics if one of them is shorter, or `T` is not of 2 bytes.
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn morton<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 2);
+    assert_eq!(core::mem::size_of::<T>(), 2, "elements have 2 bytes");
+    assert!(src.len() >= 256, "src is too short");
     let src = &src[..256];
+    assert!(dst.len() >= 256, "dst is too short");
     let dst = &mut dst[..256];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if morton_simd::x86_64::morton(src, dst) {

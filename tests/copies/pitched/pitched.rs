@@ -372,9 +372,12 @@ mod pitched_simd {
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4);
+    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert!(src.len() >= LD * (M - 1) + N, "src is too short");
     let src = &src[..LD * (M - 1) + N];
+    assert!(dst.len() >= M * N, "dst is too short");
     let dst = &mut dst[..M * N];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if pitched_simd::x86_64::pitched(M, N, LD, src, dst) {

@@ -58,9 +58,12 @@ pub const fn records_fits(M: usize, N: usize) -> bool {
 /// Panics if one of them is shorter, or `T` is not of 12 bytes.
 // The names are those of the definition.
 #[allow(non_snake_case)]
+#[track_caller]
 pub fn records<T: Copy>(M: usize, N: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 12);
+    assert_eq!(core::mem::size_of::<T>(), 12, "elements have 12 bytes");
+    assert!(src.len() >= M * N, "src is too short");
     let src = &src[..M * N];
+    assert!(dst.len() >= M * N, "dst is too short");
     let dst = &mut dst[..M * N];
     for t1 in (0..M).step_by(5) {
         for t0 in (0..N).step_by(10) {

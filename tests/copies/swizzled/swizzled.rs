@@ -42,9 +42,12 @@ pub const fn swizzled_places(i: i64, j: i64) -> (i64, i64) {
 #[allow(clippy::cast_possible_truncation)]
 #[allow(clippy::cast_possible_wrap)]
 #[allow(clippy::cast_sign_loss)]
+#[track_caller]
 pub fn swizzled<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 2);
+    assert_eq!(core::mem::size_of::<T>(), 2, "elements have 2 bytes");
+    assert!(src.len() >= 512, "src is too short");
     let src = &src[..512];
+    assert!(dst.len() >= 512, "dst is too short");
     let dst = &mut dst[..512];
     for i in 0..8_i64 {
         for j in 0..64_i64 {

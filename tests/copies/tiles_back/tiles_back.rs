@@ -165,9 +165,12 @@ mod tiles_back_simd {
 // The names are those of the definition.
 #[allow(non_snake_case)]
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn tiles_back<T: Copy>(P: usize, Q: usize, LD: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4);
+    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert!(src.len() >= 32 * P * Q, "src is too short");
     let src = &src[..32 * P * Q];
+    assert!(dst.len() >= 4 * LD * P + 8 * Q - LD, "dst is too short");
     let dst = &mut dst[..4 * LD * P + 8 * Q - LD];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if tiles_back_simd::x86_64::tiles_back(P, Q, LD, src, dst) {

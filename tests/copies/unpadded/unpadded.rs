@@ -27,9 +27,12 @@ pub const fn unpadded_destination_bytes() -> usize {
 /// # Panics
 ///
 /// Panics if one of them is shorter, or `T` is not of 2 bytes.
+#[track_caller]
 pub fn unpadded<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 2);
+    assert_eq!(core::mem::size_of::<T>(), 2, "elements have 2 bytes");
+    assert!(src.len() >= 30, "src is too short");
     let src = &src[..30];
+    assert!(dst.len() >= 48, "dst is too short");
     let dst = &mut dst[..48];
     for i0 in 0..2 {
         for i1 in 0..2 {

@@ -163,9 +163,12 @@ mod vnni_simd {
 ///
 /// Panics if one of them is shorter, or `T` is not of 1 byte.
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn vnni<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 1);
+    assert_eq!(core::mem::size_of::<T>(), 1, "elements have 1 byte");
+    assert!(src.len() >= 256, "src is too short");
     let src = &src[..256];
+    assert!(dst.len() >= 256, "dst is too short");
     let dst = &mut dst[..256];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if vnni_simd::x86_64::vnni(src, dst) {

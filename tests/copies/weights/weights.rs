@@ -412,9 +412,12 @@ mod weights_simd {
 ///
 /// Panics if one of them is shorter, or `T` is not of 1 byte.
 #[allow(unknown_lints, unexpected_cfgs)]
+#[track_caller]
 pub fn weights<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 1);
+    assert_eq!(core::mem::size_of::<T>(), 1, "elements have 1 byte");
+    assert!(src.len() >= 4608, "src is too short");
     let src = &src[..4608];
+    assert!(dst.len() >= 4608, "dst is too short");
     let dst = &mut dst[..4608];
     #[cfg(all(feature = "simd", target_arch = "x86_64"))]
     if weights_simd::x86_64::weights(src, dst) {
