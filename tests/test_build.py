@@ -1233,6 +1233,13 @@ def test_a_size_of_a_matrix_is_what_a_function_makes_a_layout_of(copied):
     assert "384 elements" in Path("generated/c/pack_blocks.h").read_text()
 
 
+def test_names_of_copies_are_checked_before_anything_is_emitted(copied):
+    config('layouts = ["layouts.py:tiles"]\n' + COPIED.replace("to_tiles", "memcpy"))
+    Path("layouts.py").write_text("raise SystemExit\n")
+    said = run().output
+    assert "copy 2 (layouts.py:tiles), c: name is 'memcpy', no name for a function in C" in said
+
+
 def test_a_layout_is_packed_in_its_own_file(copied):
     config(
         'targets = ["c", "rust"]\n[[layouts]]\nsource = "layouts.py:tiles"\npack = true\nof = [32, 48]\n'

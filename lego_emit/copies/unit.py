@@ -192,10 +192,7 @@ def copy(
     element_bytes = bytes_of(element)
     printer = registry.printer(target)
     forms = forms_of(printer)
-    if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, printer):
-        raise OptionError(
-            f"name is {short_repr(name)}, no name for a function in {printer.title}; write one as 'pack_tiles'"
-        )
+    check_name(name, printer)
     if unknown := [option for option in options if option not in TAKEN]:
         raise OptionError(
             f"copy has no option {short_repr(unknown[0])}; it has {', '.join(NAMED)}, and of those of generate() "
@@ -443,6 +440,14 @@ def _ranges(ranges: Any) -> Any:
     from ..arith.given_ranges import parse_ranges
 
     return parse_ranges(ranges) if ranges else ()
+
+
+def check_name(name: Any, printer: Any) -> None:
+    """Raise OptionError where a routine of a language cannot be called so."""
+    if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, printer):
+        raise OptionError(
+            f"name is {short_repr(name)}, no name for a function in {printer.title}; write one as 'pack_tiles'"
+        )
 
 
 def _is_reserved(name: str, printer: Any) -> bool:

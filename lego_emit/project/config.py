@@ -599,6 +599,7 @@ def _check_marks(project: Project) -> None:
         try:
             naming = Naming.given(*given)
             printer = registry.printer(unit.target).spelling(naming)
+            _check_copies(unit, printer)
         except LegoError as error:
             raise BuildError(f"{unit.place}: {error}") from None
         mark = printer.unit_mark(printer.unit_name(naming.unit(name)))
@@ -609,6 +610,17 @@ def _check_marks(project: Project) -> None:
                 f"{mark}; give one of them another name or namespace, or make one file of them, in "
                 "[[files]]"
             )
+
+
+def _check_copies(unit: BuildUnit, printer: Any) -> None:
+    """Raise LegoError where a language has no copies, or none of such a name, before others are emitted."""
+    if unit.copies:
+        from ..copies.unit import check_name
+        from ..emit.nests import forms_of
+
+        forms_of(printer)
+        for one in unit.copies:
+            check_name(one.options["name"], printer)
 
 
 def _check_file(path: Path, unit: BuildUnit) -> None:
