@@ -185,12 +185,13 @@ class VectorsInC(KernelsInC):
         if loads or any(k.square is None for k in self.kernels):
             found += self._load("load", V)
         if value is not None:
-            lanes = self._type(self.routine.element_bytes)
-            text = self.cast(V, f"({spelled(value, VALUES, hexadecimal)})")
+            size = self.routine.element_bytes
+            lanes, text = self._type(size), spelled(value, VALUES, hexadecimal)
+            text = text if size == 1 else self.cast(V, f"({text})")
             found += [
                 *self.template,
                 f"{self.mark} {V} {p}changed(const {T}{self.star}at) {{",
-                f"  const {lanes} {VALUE} = {self.cast(lanes, f'{p}load(at)')};",
+                f"  const {lanes} {VALUE} = {self._as(size, lanes, f'{p}load(at)')};",
                 self.line(f"return {text};", 2),
                 "}",
             ]
@@ -292,14 +293,18 @@ class VectorsInC(KernelsInC):
                 for part in range(count)
                 for lane in own
             )
-            x, y = (self.cast(self._type(size, length), name) for name in "xy")
-            mixed = self.cast(V, f"__builtin_shufflevector({x}, {y},{BREAK}{text})")
+            x, y = (self._as(size, self._type(size, length), name) for name in "xy")
+            mixed = self._as(size, V, f"__builtin_shufflevector({x}, {y},{BREAK}{text})")
             found += [
                 f"{self.mark} {V} {self._mix(lanes, pairs)}({V} x, {V} y) {{",
                 self.line(f"return {mixed};", 2),
                 "}",
             ]
         return found
+
+    def _as(self, size: int, T: str, text: str) -> str:
+        """A vector of bytes as one of words of a size, or the other way: bytes are that already."""
+        return text if size == 1 else self.cast(T, text)
 
     def _pairs(self) -> list[str]:
         """Registers of two blocks side by side where AVX2 has them, else of one."""

@@ -890,6 +890,17 @@ def test_a_size_rounded_up_by_a_symbol_is_copied(need):
     assert unit.verify(sizes={"M": 37, "N": 5})
 
 
+def test_no_cast_in_cpp_is_useless(tmp_path, need):
+    gcc = need("g++", "apt-get install g++")
+    for name, more in (("bytes", {}), ("changed", {"value": lambda v: v ^ 0x88})):
+        text = str(copy(Row(M, N), Col(M, N), "cpp", element=1, name=name, **more))
+        call = f"void f_{name}(const char *a, char *b) {{ lego::{name}(80, 96, a, b); }}\n"
+        (tmp_path / f"{name}.cpp").write_text(f"{text}\n{call}")
+        for own in ("-msse2", "-march=x86-64-v3"):
+            command = [gcc, "-std=c++20", "-Wuseless-cast", "-Werror", own, "-c", f"{name}.cpp"]
+            subprocess.run(command, cwd=tmp_path, check=True)
+
+
 def test_sizes_that_are_known_to_be_equal_are_taken():
     for given in ({"assume": ["M == N"]}, {"sizes": {"M": 4, "N": 4}}):
         assert copy(Row(M, N), Row(N, M), "c", **given).plan.is_memcpy

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_H
-#define LEGO_COLORS_H 0x37640836
+#define LEGO_COLORS_H 0x3076fc3f
 
 #include <string.h>
 #include <stdbool.h>
@@ -44,33 +44,33 @@ typedef uint8_t colors_u8x32 __attribute__((vector_size(32)));
 typedef uint64_t colors_u64x4 __attribute__((vector_size(32)));
 typedef colors_u8x32 colors_wide;
 static inline colors_wide colors_wide_mix0(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x32)x, (colors_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       0, 3, 6, 9, 12, 15, 34, 37, 40, 43, 46, 0, 0, 0, 0, 0, 16, 19, 22, 25, 28, 31, 50, 53, 56, 59, 62, 16, 16, 16, 16, 16);
 }
 static inline colors_wide colors_wide_mix1(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x32)x, (colors_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 33, 36, 39, 42, 45, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 49, 52, 55, 58, 61);
 }
 static inline colors_wide colors_wide_mix2(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x32)x, (colors_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       1, 4, 7, 10, 13, 32, 35, 38, 41, 44, 47, 0, 0, 0, 0, 0, 17, 20, 23, 26, 29, 48, 51, 54, 57, 60, 63, 16, 16, 16, 16, 16);
 }
 static inline colors_wide colors_wide_mix3(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x32)x, (colors_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 34, 37, 40, 43, 46, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 50, 53, 56, 59, 62);
 }
 static inline colors_wide colors_wide_mix4(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x32)x, (colors_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       2, 5, 8, 11, 14, 33, 36, 39, 42, 45, 0, 0, 0, 0, 0, 0, 18, 21, 24, 27, 30, 49, 52, 55, 58, 61, 16, 16, 16, 16, 16, 16);
 }
 static inline colors_wide colors_wide_mix5(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x32)x, (colors_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 35, 38, 41, 44, 47, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 48, 51, 54, 57, 60, 63);
 }
 static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
@@ -81,38 +81,30 @@ static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
 typedef colors_u8x16 colors_wide;
 #if defined(__SSE2__) && !defined(__SSSE3__)
 static inline colors_wide colors_wide_zip_low_u8(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 static inline colors_wide colors_wide_zip_high_u8(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y,
-      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  return __builtin_shufflevector(
+      x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 #else
 static inline colors_wide colors_wide_mix0(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
+  return __builtin_shufflevector(x, y, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
 }
 static inline colors_wide colors_wide_mix1(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29);
+  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29);
 }
 static inline colors_wide colors_wide_mix2(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0);
+  return __builtin_shufflevector(x, y, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0);
 }
 static inline colors_wide colors_wide_mix3(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30);
+  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30);
 }
 static inline colors_wide colors_wide_mix4(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0);
+  return __builtin_shufflevector(x, y, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0);
 }
 static inline colors_wide colors_wide_mix5(colors_wide x, colors_wide y) {
-  return (colors_wide)__builtin_shufflevector(
-      (colors_u8x16)x, (colors_u8x16)y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31);
+  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31);
 }
 #endif
 static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
@@ -225,6 +217,6 @@ static inline void colors(
   }
 }
 
-#elif LEGO_COLORS_H != 0x37640836
+#elif LEGO_COLORS_H != 0x3076fc3f
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_H

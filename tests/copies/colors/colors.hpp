@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x0a8919a5
+#define LEGO_COLORS_HPP 0x67941a34
 
 #include <cassert>
 #include <cstddef>
@@ -54,34 +54,34 @@ typedef std::uint8_t u8x32 __attribute__((vector_size(32)));
 typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
 typedef u8x32 wide;
 inline wide wide_mix0(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      0, 3, 6, 9, 12, 15, 34, 37, 40, 43, 46, 0, 0, 0, 0, 0, 16, 19, 22, 25, 28, 31, 50, 53, 56, 59, 62, 16, 16, 16, 16, 16));
+  return __builtin_shufflevector(
+      x, y,
+      0, 3, 6, 9, 12, 15, 34, 37, 40, 43, 46, 0, 0, 0, 0, 0, 16, 19, 22, 25, 28, 31, 50, 53, 56, 59, 62, 16, 16, 16, 16, 16);
 }
 inline wide wide_mix1(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 33, 36, 39, 42, 45, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 49, 52, 55, 58, 61));
+  return __builtin_shufflevector(
+      x, y,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 33, 36, 39, 42, 45, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 49, 52, 55, 58, 61);
 }
 inline wide wide_mix2(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      1, 4, 7, 10, 13, 32, 35, 38, 41, 44, 47, 0, 0, 0, 0, 0, 17, 20, 23, 26, 29, 48, 51, 54, 57, 60, 63, 16, 16, 16, 16, 16));
+  return __builtin_shufflevector(
+      x, y,
+      1, 4, 7, 10, 13, 32, 35, 38, 41, 44, 47, 0, 0, 0, 0, 0, 17, 20, 23, 26, 29, 48, 51, 54, 57, 60, 63, 16, 16, 16, 16, 16);
 }
 inline wide wide_mix3(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 34, 37, 40, 43, 46, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 50, 53, 56, 59, 62));
+  return __builtin_shufflevector(
+      x, y,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 34, 37, 40, 43, 46, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 50, 53, 56, 59, 62);
 }
 inline wide wide_mix4(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      2, 5, 8, 11, 14, 33, 36, 39, 42, 45, 0, 0, 0, 0, 0, 0, 18, 21, 24, 27, 30, 49, 52, 55, 58, 61, 16, 16, 16, 16, 16, 16));
+  return __builtin_shufflevector(
+      x, y,
+      2, 5, 8, 11, 14, 33, 36, 39, 42, 45, 0, 0, 0, 0, 0, 0, 18, 21, 24, 27, 30, 49, 52, 55, 58, 61, 16, 16, 16, 16, 16, 16);
 }
 inline wide wide_mix5(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 35, 38, 41, 44, 47, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 48, 51, 54, 57, 60, 63));
+  return __builtin_shufflevector(
+      x, y,
+      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32, 35, 38, 41, 44, 47, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 48, 51, 54, 57, 60, 63);
 }
 template <class T>
 inline wide load_two(const T*at, std::int64_t apart) {
@@ -92,45 +92,30 @@ inline wide load_two(const T*at, std::int64_t apart) {
 typedef u8x16 wide;
 #if defined(__SSE2__) && !defined(__SSSE3__)
 inline wide wide_zip_low_u8(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+  return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 inline wide wide_zip_high_u8(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+  return __builtin_shufflevector(
+      x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 #else
 inline wide wide_mix0(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0));
+  return __builtin_shufflevector(x, y, 0, 3, 6, 9, 12, 15, 18, 21, 24, 27, 30, 0, 0, 0, 0, 0);
 }
 inline wide wide_mix1(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29));
+  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 17, 20, 23, 26, 29);
 }
 inline wide wide_mix2(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0));
+  return __builtin_shufflevector(x, y, 1, 4, 7, 10, 13, 16, 19, 22, 25, 28, 31, 0, 0, 0, 0, 0);
 }
 inline wide wide_mix3(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30));
+  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 18, 21, 24, 27, 30);
 }
 inline wide wide_mix4(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0));
+  return __builtin_shufflevector(x, y, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 0, 0, 0, 0, 0, 0);
 }
 inline wide wide_mix5(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31));
+  return __builtin_shufflevector(x, y, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 19, 22, 25, 28, 31);
 }
 #endif
 template <class T>
@@ -261,6 +246,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x0a8919a5
+#elif LEGO_COLORS_HPP != 0x67941a34
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

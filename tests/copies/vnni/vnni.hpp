@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_HPP
-#define LEGO_VNNI_HPP 0x3a8b64de
+#define LEGO_VNNI_HPP 0x5a0c66f7
 
 #include <cassert>
 #include <cstddef>
@@ -41,14 +41,11 @@ inline void store(T*at, u8x16 v) {
   std::memcpy(at, &v, sizeof v);
 }
 inline u8x16 zip_low_u8(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+  return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 inline u8x16 zip_high_u8(u8x16 x, u8x16 y) {
-  return reinterpret_cast<u8x16>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+  return __builtin_shufflevector(
+      x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 inline u8x16 zip_low_u16(u8x16 x, u8x16 y) {
   return reinterpret_cast<u8x16>(__builtin_shufflevector(
@@ -117,6 +114,6 @@ inline void vnni(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_VNNI_HPP != 0x3a8b64de
+#elif LEGO_VNNI_HPP != 0x5a0c66f7
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_HPP

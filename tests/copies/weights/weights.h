@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_H
-#define LEGO_WEIGHTS_H 0x5810bda1
+#define LEGO_WEIGHTS_H 0x2994c31e
 
 #include <string.h>
 #include <stdint.h>
@@ -40,13 +40,13 @@ typedef uint32_t weights_u32x8 __attribute__((vector_size(32)));
 typedef uint64_t weights_u64x4 __attribute__((vector_size(32)));
 typedef weights_u8x32 weights_wide;
 static inline weights_wide weights_wide_zip_low_u8(weights_wide x, weights_wide y) {
-  return (weights_wide)__builtin_shufflevector(
-      (weights_u8x32)x, (weights_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55);
 }
 static inline weights_wide weights_wide_zip_high_u8(weights_wide x, weights_wide y) {
-  return (weights_wide)__builtin_shufflevector(
-      (weights_u8x32)x, (weights_u8x32)y,
+  return __builtin_shufflevector(
+      x, y,
       8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
 }
 static inline weights_wide weights_wide_zip_low_u16(weights_wide x, weights_wide y) {
@@ -80,13 +80,11 @@ static inline void weights_store_two(uint8_t *at, int64_t apart, weights_wide v)
 #else
 typedef weights_u8x16 weights_wide;
 static inline weights_wide weights_wide_zip_low_u8(weights_wide x, weights_wide y) {
-  return (weights_wide)__builtin_shufflevector(
-      (weights_u8x16)x, (weights_u8x16)y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 static inline weights_wide weights_wide_zip_high_u8(weights_wide x, weights_wide y) {
-  return (weights_wide)__builtin_shufflevector(
-      (weights_u8x16)x, (weights_u8x16)y,
-      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  return __builtin_shufflevector(
+      x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 static inline weights_wide weights_wide_zip_low_u16(weights_wide x, weights_wide y) {
   return (weights_wide)__builtin_shufflevector(
@@ -292,6 +290,6 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_WEIGHTS_H != 0x5810bda1
+#elif LEGO_WEIGHTS_H != 0x2994c31e
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x2981f9ed
+#define LEGO_WEIGHTS_HPP 0x76c291b8
 
 #include <cassert>
 #include <cstddef>
@@ -51,14 +51,14 @@ typedef std::uint32_t u32x8 __attribute__((vector_size(32)));
 typedef std::uint64_t u64x4 __attribute__((vector_size(32)));
 typedef u8x32 wide;
 inline wide wide_zip_low_u8(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55));
+  return __builtin_shufflevector(
+      x, y,
+      0, 32, 1, 33, 2, 34, 3, 35, 4, 36, 5, 37, 6, 38, 7, 39, 16, 48, 17, 49, 18, 50, 19, 51, 20, 52, 21, 53, 22, 54, 23, 55);
 }
 inline wide wide_zip_high_u8(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x32>(x), reinterpret_cast<u8x32>(y),
-      8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63));
+  return __builtin_shufflevector(
+      x, y,
+      8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47, 24, 56, 25, 57, 26, 58, 27, 59, 28, 60, 29, 61, 30, 62, 31, 63);
 }
 inline wide wide_zip_low_u16(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
@@ -94,14 +94,11 @@ inline void store_two(T*at, std::int64_t apart, wide v) {
 #else
 typedef u8x16 wide;
 inline wide wide_zip_low_u8(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23));
+  return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
 inline wide wide_zip_high_u8(wide x, wide y) {
-  return reinterpret_cast<wide>(__builtin_shufflevector(
-      reinterpret_cast<u8x16>(x), reinterpret_cast<u8x16>(y),
-      8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31));
+  return __builtin_shufflevector(
+      x, y, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 inline wide wide_zip_low_u16(wide x, wide y) {
   return reinterpret_cast<wide>(__builtin_shufflevector(
@@ -334,6 +331,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x2981f9ed
+#elif LEGO_WEIGHTS_HPP != 0x76c291b8
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP
