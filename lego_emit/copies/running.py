@@ -182,7 +182,8 @@ def checked_sizes(unit: Any, sizes: Mapping[str, int] | None) -> dict[str, int]:
             raise VerifyError(f"{unit.name}: {name} is {short_repr(value)}; give an integer")
     found = {n: int(v) for n, v in found.items()}
     if not allowed(unit.plan, found):
-        raise VerifyError(f"{unit.name}: its header rules out {found}")
+        low = "; a size is at least 1" if min(found.values(), default=1) < 1 else ""
+        raise VerifyError(f"{unit.name}: its header rules out {found}{low}")
     return found
 
 
