@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 from marks import rest_deep
 from net import copies
-from net.copies import judge, judge_in, pair_of
+from net.copies import judge, judge_in, pair_of, rare_of
 
 from lego_emit.copies import unit as units
 from lego_emit.copies.plan import Box
@@ -84,6 +85,23 @@ def test_copies_in_languages(language, seed, toolchain_of):
 
 
 @pytest.mark.deep
+@pytest.mark.parametrize("compiler", ["gcc", "rustc"])
+def test_memories_that_are_chosen_or_have_gaps(compiler, need):
+    """A tag chooses from two memories, or padding lies beside gaps that no copy writes."""
+    need(compiler, "apt-get install gcc" if compiler == "gcc" else "rustup")
+    pairs = [rare_of(12, number) for number in range(12 if compiler == "gcc" else 6)]
+    assert judge(pairs, compiler) == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("language", ["fortran", "javascript", "numpy"])
+def test_memories_that_are_chosen_or_have_gaps_in_languages(language, toolchain_of):
+    toolchain_of(language)
+    pairs = [replace(rare_of(12, number), mode="") for number in range(4)]
+    assert judge_in(language, pairs) == []
+
+
+@pytest.mark.deep
 def test_what_failed():
     assert judge(FAILED) == []
 
@@ -92,8 +110,11 @@ def test_numpy_s_model_is_the_layout_s():
     """Positions are those of the reference evaluator."""
     from lego_emit.algebra.reference import table
 
-    for number in range(40):
-        for memory in (pair_of(5, number).source, pair_of(5, number).destination):
+    for number, of in [*product(range(40), [pair_of]), *product(range(10), [rare_of])]:
+        pair = of(5, number)
+        for memory in (
+            one for end in (pair.source, pair.destination) for one in end.options or (end,)
+        ):
             axes = tuple(replace(axis, name="") for axis in memory.axes)
             memory = replace(memory, axes=axes)
             sizes = [axis.n for axis in axes]

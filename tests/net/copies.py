@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from math import prod
@@ -20,7 +20,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from lego_emit import GenP, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
+from lego_emit import Choice, GenP, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.copies import pieces
 from lego_emit.copies.plan import PAD
@@ -28,6 +28,8 @@ from lego_emit.copies.running import compared
 from lego_emit.errors import LayoutError, LegoError
 
 NAMES = ("M", "N", "K")
+TAG = "tag"  # which memory it is, where one is chosen
+ROUNDED = ("padded", "spread")  # memories of whole tiles, where sizes may end within one
 ELEMENTS = (4, 4, 1, 2, 8, 3, 16, 12)
 MOST = 2**14  # places of a memory
 BATCH = 12  # copies that are compiled together
@@ -67,26 +69,31 @@ class Axis:
 class Memory:
     """One side of a copy. kind: of _KINDS; tiles: of each axis the factors of its digits, the slowest one's left
     out; perm: the order of the digits; more: of a pitch, what a swizzle exchanges, or the axis that goes backward or
-    stands still."""
+    stands still; gaps: how many places follow each digit, by its number in perm; options: the memories of which a tag,
+    which follows the sizes, chooses one."""
 
     kind: str
     axes: tuple[Axis, ...]
     tiles: tuple[tuple[int, ...], ...] = ()
     perm: tuple[int, ...] = ()
     more: int = 0
+    gaps: tuple[int, ...] = ()
+    options: tuple["Memory", ...] = ()
 
     def factors(self, sizes):
         """The extents of the digits of whole tiles."""
         found = []
         for n, tiles in zip(sizes, self.tiles, strict=True):
             whole = prod(tiles)
-            found += [-(-n // whole) if self.kind == "padded" else n // whole, *tiles]
+            found += [-(-n // whole) if self.kind in ROUNDED else n // whole, *tiles]
         return found
 
     @property
     def layout(self):
         """The layout, of symbols where sizes have names."""
         dims = [axis.size for axis in self.axes]
+        if self.options:
+            return Choice(symbols(TAG), {k: one.layout for k, one in enumerate(self.options)})
         if self.kind == "rows":
             return Row(*dims)
         if self.kind == "pitched":
@@ -112,8 +119,10 @@ class Memory:
         factors = []
         for axis, tiles in zip(self.axes, self.tiles, strict=True):
             whole, n = prod(tiles), axis.size
-            up = n + (whole - 1) if self.kind == "padded" else n
+            up = n + (whole - 1) if self.kind in ROUNDED else n
             factors += [up // whole if whole > 1 else n, *tiles]
+        if self.kind == "spread":
+            return Padded(dims, self._spread(factors))
         order, at = RegP(factors, [*self.perm]), 0
         rounded = []
         for tiles in self.tiles:
@@ -123,8 +132,32 @@ class Memory:
             return Padded(dims, GroupBy(rounded).OrderBy(order))
         return GroupBy(dims).OrderBy(order)
 
+    def _spread(self, factors):
+        """The memory of digits that gaps follow; in Strided an axis begins with its fastest digit."""
+        strides, at = self._strides(factors), 0
+        shapes, steps = [], []
+        for tiles in self.tiles:
+            own = slice(at, at + 1 + len(tiles))
+            shapes.append(tuple(factors[own][::-1]))
+            steps.append(tuple(strides[own][::-1]))
+            at = own.stop
+        return Strided(tuple(shapes), tuple(steps))
+
+    def _strides(self, factors):
+        """How far apart the values of each digit are, where gaps follow."""
+        strides, apart = [0] * len(factors), 1
+        for k in reversed(self.perm):
+            strides[k] = apart
+            apart = apart * factors[k] + self.gaps[k]
+        return strides
+
     def model(self, sizes):
         """(the position of each index as an array, how many places there are, those of padding), by NumPy."""
+        if self.options:
+            *sizes, tag = sizes
+            models = [one.model(sizes) for one in self.options]
+            return models[tag][0], max(one[1] for one in models), models[tag][2]
+        sizes = sizes[: len(self.axes)]
         rows = np.arange(prod(sizes)).reshape(sizes)
         if self.kind == "rows":
             return rows, rows.size, []
@@ -145,15 +178,24 @@ class Memory:
             found = sum(((i >> k & 1) << 2 * k + 1) + ((j >> k & 1) << 2 * k) for k in range(8))
             return found, rows.size, []
         factors = self.factors(sizes)
+        if self.kind == "spread":
+            digits = zip(np.indices(factors), self._strides(factors), strict=True)
+            places = sum(digit * stride for digit, stride in digits)
+            found = self._whole(places, factors)[tuple(map(slice, sizes))]
+            return found, int(places.max()) + 1, np.setdiff1d(places, found)
         memory = np.arange(prod(factors)).reshape(factors).transpose(self.perm).reshape(-1)
         places = np.empty(memory.size, np.int64)
         places[memory] = np.arange(memory.size)
+        found = self._whole(places, factors)[tuple(map(slice, sizes))]
+        return found, memory.size, np.setdiff1d(places, found)
+
+    def _whole(self, places, factors):
+        """An array of digits as one of the axes that they are of."""
         whole, at = [], 0
         for tiles in self.tiles:
             whole.append(prod(factors[at : at + 1 + len(tiles)]))
             at += 1 + len(tiles)
-        found = places.reshape(whole)[tuple(map(slice, sizes))]
-        return found, memory.size, np.setdiff1d(places, found)
+        return places.reshape(whole)
 
 
 def _exchanged(width, mask, i, j):
@@ -182,20 +224,33 @@ class Pair:
         return f"copy_{self.number}"
 
     @property
+    def axes(self):
+        """Those of the memories, and the tag where one is chosen."""
+        is_chosen = self.source.options or self.destination.options
+        return (*self.source.axes, Axis(TAG, 2, 1)) if is_chosen else self.source.axes
+
+    @property
     def names(self):
         """The sizes that are symbols."""
-        return [axis.name for axis in self.source.axes if axis.name]
+        return [axis.name for axis in self.axes if axis.name]
+
+    @property
+    def is_whole(self):
+        """Whether tiles divide the sizes."""
+        ends = (self.source, self.destination)
+        return any(one.kind == "digits" for end in ends for one in (end.options or (end,)))
 
     def emit(self, target="c"):
         """The unit. Raises LegoError where the copy is refused."""
         assume = [
             f"{a.name} % {a.tile} == 0"
             for a in self.source.axes
-            if a.name and a.tile > 1 and "digits" in (self.source.kind, self.destination.kind)
+            if a.name and a.tile > 1 and self.is_whole
         ]
         emit = partial(
             copy, self.source.layout, self.destination.layout, target, element=self.element,
             name=self.name, zero=self.zero, assume=assume,
+            order=self.names if self.names[-1:] == [TAG] else (),
         )  # fmt: skip
         if self.mode == "PARTS":
             try:
@@ -209,12 +264,14 @@ class Pair:
     def sizes(self, count=5):
         """Numbers for all axes: those at and around the borders of tiles."""
         rng, choices = Random(self.number), []
-        whole = "digits" in (self.source.kind, self.destination.kind)
+        whole, rank = self.is_whole, len(self.source.axes)
         for axis in self.source.axes:
             t = axis.tile
             tried = [t, 2 * t, 5 * t, 16 * t] if whole else [1, t, t + 1, 2 * t - 1, 3, 16, 17, 33]
             choices.append(sorted({*tried}) if axis.name else [axis.n])
-        every = [sizes for sizes in product(*choices) if prod(sizes) <= MOST]
+        if self.axes != self.source.axes:
+            choices.append([0, 1])
+        every = [sizes for sizes in product(*choices) if prod(sizes[:rank]) <= MOST]
         first = [sizes for sizes in every if max(sizes) == max(map(max, every))]
         picked = rng.sample(every, min(count, len(every)))
         return list(dict.fromkeys([every[0], *first[:1], *picked]))
@@ -263,6 +320,30 @@ def pair_of(seed, number):
     )  # fmt: skip
 
 
+def rare_of(seed, number):
+    """Case number k of a seed, of which one memory or both are chosen at run time, or are padded and have gaps."""
+    rng = Random(f"{seed} {number}")
+    pair = pair_of(seed, number)
+    axes = pair.source.axes
+    rare = [
+        _chosen(rng, axes) if rng.random() < 0.5 else _memory(rng, axes, "spread") for _ in "ab"
+    ]
+    source = pair.source if rng.random() < 0.4 else rare[0]
+    destination = pair.destination if source == rare[0] and rng.random() < 0.5 else rare[1]
+    # Which places are padding, and which a gap, is known where both are sums of the same digits.
+    zero = pair.zero and source.kind in ("rows", "pitched", "flipped") and not destination.options
+    return replace(pair, source=source, destination=destination, zero=zero)
+
+
+def _chosen(rng, axes):
+    """One of two memories of as many places, so that the largest one is known."""
+    kinds = ("rows", "digits", "flipped") if rng.random() < 0.6 else ("padded",)
+    first, second = (_memory(rng, axes, rng.choice(kinds)) for _ in "ab")
+    if kinds == ("padded",):  # of the same tiles
+        second = replace(first, perm=tuple(rng.sample(first.perm, len(first.perm))))
+    return Memory("chosen", axes, options=(first, second))
+
+
 def _memory(rng, axes, kind=""):
     square = (
         len(axes) == 2 and not axes[0].name and axes[0] == axes[1] and axes[0].n == axes[0].tile
@@ -277,7 +358,7 @@ def _memory(rng, axes, kind=""):
         return Memory(kind, axes, more=rng.randrange(len(axes)))
     if kind == "exchanged":
         return Memory(kind, axes, more=rng.randrange(axes[1].n))
-    if kind not in ("digits", "padded"):
+    if kind not in ("digits", *ROUNDED):
         return Memory(kind, axes)
     tiles = []
     for axis in axes:
@@ -286,12 +367,13 @@ def _memory(rng, axes, kind=""):
             factor = rng.choice([f for f in range(2, left + 1) if left % f == 0])
             own.append(factor)
             left //= factor
-        if kind == "padded" and rng.random() < 0.5:
+        if kind in ROUNDED and rng.random() < 0.5:
             own = [rng.choice((2, 3, 4, 5, 8))]
         tiles.append(tuple(own))
     count = sum(1 + len(own) for own in tiles)
     perm = rng.sample(range(count), count)
-    return Memory(kind, axes, tuple(tiles), tuple(perm))
+    gaps = [rng.choice((0, 0, 0, 1, 3, 8)) for _ in perm] if kind == "spread" else ()
+    return Memory(kind, axes, tuple(tiles), tuple(perm), gaps=tuple(gaps))
 
 
 # -- compiled --------------------------------------------------------------------------------------
@@ -390,7 +472,7 @@ def judge(pairs, compiler="gcc", told=None):
             for sizes in pair.sizes():
                 source, due = pair.due(sizes)
                 data += source + due
-                named = [n for n, axis in zip(sizes, pair.source.axes, strict=True) if axis.name]
+                named = [n for n, axis in zip(sizes, pair.axes, strict=True) if axis.name]
                 told["copies"] += 1
                 told["bytes"] += len(due)
                 told[f"{pair.source.kind} to {pair.destination.kind}"] += 1
@@ -438,7 +520,7 @@ def judge_in(language, pairs):
         try:
             unit = pair.emit(language)
             for sizes in pair.sizes(3):
-                axes = zip(pair.source.axes, sizes, strict=True)
+                axes = zip(pair.axes, sizes, strict=True)
                 named = {axis.name: n for axis, n in axes if axis.name}
                 if wrong := compared(unit, named, pair.places(sizes), ("-O1",)):
                     found.append((pair.number, wrong))
@@ -456,12 +538,13 @@ def report(given):
         if minutes is not None and time.monotonic() > begun + 60 * minutes:
             break
         end = number + BATCH if last is None else min(last, number + BATCH)
-        pairs = [pair_of(given.seed, k) for k in range(number, end)]
+        made = pair_of if number // BATCH % 3 else rare_of
+        pairs = [made(given.seed, k) for k in range(number, end)]
         compilers = [*RUSTC] if "rust" in given.targets else ["gcc", "clang"]
         compiler = compilers[number // BATCH % 2]
         for k, what in judge(pairs, compiler, told):
             wrong.append(k)
-            print(f"-- case {k} with {compiler}: {what}\n{pair_of(given.seed, k)}")
+            print(f"-- case {k} with {compiler}: {what}\n{made(given.seed, k)}")
         number = end
     for what, count in sorted(told.items()):
         print(f"  {count:8} {what}")
