@@ -39,6 +39,15 @@ class KernelsInC(NestLines):
             for side, places in enumerate((kernel.loads, kernel.stores))
         ]
 
+    def _moved(self, kernel: Kernel) -> list[list[int]]:
+        """The strides by which registers are loaded and stored: those of a kernel's exchange."""
+        if kernel.square is None:
+            return self._strides(kernel)
+        return [
+            [k for k in range(len(kernel.block)) if any(index[k] for index, _ in places)]
+            for places in (kernel.loads, kernel.stores)
+        ]
+
     def cast(self, T: str, text: str) -> str:
         """A vector as one of another type."""
         return f"({T}){text}"
@@ -90,15 +99,15 @@ class KernelsInC(NestLines):
         own, other = self._strides(kernel)
         pairs = kernel.pair is not None
         V = self._vector(pairs)
-        parameters = [
+        memories = [
             f"const {T}{self.star}{self.restrict} src",
             f"{T}{self.star}{self.restrict} dst",
         ]
-        parameters += [f"{self.integer} a{k}" for k in own] + [
-            f"{self.integer} b{k}" for k in other
-        ]
 
         def head(name: str) -> list[str]:
+            strides = self._moved(kernel) if name == "exchange" else (own, other)
+            named = (f"{stem}{k}" for stem, ks in zip("ab", strides, strict=True) for k in ks)
+            parameters = [*memories, *(f"{self.integer} {stride}" for stride in named)]
             start = f"{self.mark} {INLINED} void {p}{name}{at or ''}"
             text = self.printer.head(start, COMMA.join(parameters), " {")
             return [*self.template, *text.split("\n")]
@@ -178,10 +187,14 @@ class KernelsInC(NestLines):
         return [ZIPPED, *head("block"), *self._named(V, values, kernel), *stores, "}"]
 
     def _named(self, V: str, values: Sequence[str], kernel: Kernel) -> list[str]:
-        """Registers with their names, several in a line where they are many."""
-        group = 4 if len(kernel.steps) > 8 else 1
-        groups = (values[k : k + group] for k in range(0, len(values), group))
-        return [self.line(f"const {V} {COMMA.join(own)};", 2) for own in groups]
+        """Registers with their names, several in a line where they are many and fit into one."""
+        group, found = 4 if len(kernel.steps) > 8 else 1, list[str]()
+        for k in range(0, len(values), group):
+            own = values[k : k + group]
+            line = self.line(f"const {V} {COMMA.join(own)};", 2)
+            each = [line] if "\n" not in line else (self.line(f"const {V} {x};", 2) for x in own)
+            found += each
+        return found
 
     def _square(
         self, at: int, kernel: Kernel, head: Callable[[str], list[str]], body: Sequence[str]
@@ -190,7 +203,7 @@ class KernelsInC(NestLines):
         what is done to the registers of two."""
         p, V, k = self.p, self._vector(True), kernel.square
         own, other = self._strides(kernel)
-        written = [n for n in other if any(index[n] for index, _ in kernel.stores)]
+        written = self._moved(kernel)[1]
         registers = COMMA.join(f"{V} x{n}" for n in range(len(kernel.loads)))
         to = f"{self.type}{self.star}{self.restrict} dst"
         strides = "".join(f", b{n}" for n in written)
@@ -251,7 +264,8 @@ class KernelsInC(NestLines):
         step = kernel.apart(0)
         if step is not None:
             second = tuple(0 for _ in block), step
-        strides = "".join(f", a{k}" for k in own)
+        moved = self._moved(kernel)
+        strides = "".join(f", a{k}" for k in moved[0])
         of = self._at("src", second, "a", own)
         beyond = self._at("", square, "b", other).removeprefix(" + ")
 
@@ -260,7 +274,7 @@ class KernelsInC(NestLines):
             of = self._at("src", (index, more + columns * kernel.lanes), "a", own)
             index = square[0] if columns else (0,) * len(block)
             to = self._at("dst", (index, rows * kernel.lanes), "b", other)
-            text = "".join(f", b{k}" for k in other)
+            text = "".join(f", b{k}" for k in moved[1])
             return self.line(f"{name}({of}, {to}{strides}{text});", 2)
 
         places = [self._at("dst", place, "b", other) for place in kernel.stores]

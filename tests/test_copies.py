@@ -571,6 +571,12 @@ ROUTINES = {
     "records": (Row(M, N), Col(M, N), {"element": 12}),
     "weights": (Row(M, 16, 3, 3), catalogue["onednn.OIhw4i16o4i"](M, 16, 3, 3), {"element": 1}),
     "kernels": (WEIGHTS[1], WEIGHTS[0], {"element": 1}),
+    # An exchange of 16 registers took a stride that it does not use.
+    "exchanged": (
+        Strided((16, 2, N), (2 * N + 8, N + 4, 1)),
+        Strided((16, 2, N), (1, 16, 32)),
+        {"element": 1},
+    ),
     "swizzled": (Row(8, 8), catalogue["nvidia.SW128"](8, 128), {"element": 16}),
     "triangle": (catalogue["lapack.TP"](6, "U"), Row(6, 6), {}),
     "turns": (catalogue["arrays.boustrophedon"](16, 32), Row(16, 32), {"element": 1}),

@@ -29,6 +29,7 @@ from lego_emit.errors import LayoutError, LegoError
 
 NAMES = ("M", "N", "K")
 TAG = "tag"  # which memory it is, where one is chosen
+WHOLE = ("digits", "apart")  # memories of tiles that divide the sizes
 ROUNDED = ("padded", "spread")  # memories of whole tiles, where sizes may end within one
 ELEMENTS = (4, 4, 1, 2, 8, 3, 16, 12)
 MOST = 2**14  # places of a memory
@@ -121,8 +122,9 @@ class Memory:
             whole, n = prod(tiles), axis.size
             up = n + (whole - 1) if self.kind in ROUNDED else n
             factors += [up // whole if whole > 1 else n, *tiles]
-        if self.kind == "spread":
-            return Padded(dims, self._spread(factors))
+        if self.gaps:
+            found = self._spread(factors)
+            return Padded(dims, found) if self.kind == "spread" else found
         order, at = RegP(factors, [*self.perm]), 0
         rounded = []
         for tiles in self.tiles:
@@ -178,11 +180,12 @@ class Memory:
             found = sum(((i >> k & 1) << 2 * k + 1) + ((j >> k & 1) << 2 * k) for k in range(8))
             return found, rows.size, []
         factors = self.factors(sizes)
-        if self.kind == "spread":
+        if self.gaps:
             digits = zip(np.indices(factors), self._strides(factors), strict=True)
             places = sum(digit * stride for digit, stride in digits)
             found = self._whole(places, factors)[tuple(map(slice, sizes))]
-            return found, int(places.max()) + 1, np.setdiff1d(places, found)
+            count = int(places.max()) + 1
+            return found, count, np.setdiff1d(places, found)
         memory = np.arange(prod(factors)).reshape(factors).transpose(self.perm).reshape(-1)
         places = np.empty(memory.size, np.int64)
         places[memory] = np.arange(memory.size)
@@ -238,7 +241,7 @@ class Pair:
     def is_whole(self):
         """Whether tiles divide the sizes."""
         ends = (self.source, self.destination)
-        return any(one.kind == "digits" for end in ends for one in (end.options or (end,)))
+        return any(one.kind in WHOLE for end in ends for one in (end.options or (end,)))
 
     def emit(self, target="c"):
         """The unit. Raises LegoError where the copy is refused."""
@@ -321,12 +324,15 @@ def pair_of(seed, number):
 
 
 def rare_of(seed, number):
-    """Case number k of a seed, of which one memory or both are chosen at run time, or are padded and have gaps."""
+    """Case number k of a seed, of which one memory or both are chosen at run time, or have gaps, beside padding or not."""
     rng = Random(f"{seed} {number}")
     pair = pair_of(seed, number)
     axes = pair.source.axes
     rare = [
-        _chosen(rng, axes) if rng.random() < 0.5 else _memory(rng, axes, "spread") for _ in "ab"
+        _chosen(rng, axes)
+        if rng.random() < 0.5
+        else _memory(rng, axes, rng.choice(("spread", "apart")))
+        for _ in "ab"
     ]
     source = pair.source if rng.random() < 0.4 else rare[0]
     destination = pair.destination if source == rare[0] and rng.random() < 0.5 else rare[1]
@@ -358,7 +364,7 @@ def _memory(rng, axes, kind=""):
         return Memory(kind, axes, more=rng.randrange(len(axes)))
     if kind == "exchanged":
         return Memory(kind, axes, more=rng.randrange(axes[1].n))
-    if kind not in ("digits", *ROUNDED):
+    if kind not in (*WHOLE, *ROUNDED):
         return Memory(kind, axes)
     tiles = []
     for axis in axes:
@@ -372,7 +378,7 @@ def _memory(rng, axes, kind=""):
         tiles.append(tuple(own))
     count = sum(1 + len(own) for own in tiles)
     perm = rng.sample(range(count), count)
-    gaps = [rng.choice((0, 0, 0, 1, 3, 8)) for _ in perm] if kind == "spread" else ()
+    gaps = [rng.choice((0, 0, 0, 1, 3, 8)) for _ in perm] if kind in ("spread", "apart") else ()
     return Memory(kind, axes, tuple(tiles), tuple(perm), gaps=tuple(gaps))
 
 

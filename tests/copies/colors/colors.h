@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_H
-#define LEGO_COLORS_H 0x3076fc3f
+#define LEGO_COLORS_H 0x718418d5
 
 #include <string.h>
 #include <stdbool.h>
@@ -118,42 +118,42 @@ static inline void colors_store_wide(uint8_t *at, colors_wide v) {
 #if defined(__SSE2__) && !defined(__SSSE3__)
 static inline __attribute__((always_inline)) void colors_block(
     const uint8_t *restrict src, uint8_t *restrict dst, int64_t b0) {
-  const colors_wide x0 = colors_load(src),
-  x1 = colors_load(src + 16),
-  x2 = colors_load(src + 32),
-  x3 = colors_load(src + 48);
-  const colors_wide x4 = colors_load(src + 64),
-  x5 = colors_load(src + 80),
-  x6 = colors_wide_zip_low_u8(x0, x3),
-  x7 = colors_wide_zip_high_u8(x0, x3);
-  const colors_wide x8 = colors_wide_zip_low_u8(x1, x4),
-  x9 = colors_wide_zip_high_u8(x1, x4),
-  x10 = colors_wide_zip_low_u8(x2, x5),
-  x11 = colors_wide_zip_high_u8(x2, x5);
-  const colors_wide x12 = colors_wide_zip_low_u8(x6, x9),
-  x13 = colors_wide_zip_high_u8(x6, x9),
-  x14 = colors_wide_zip_low_u8(x7, x10),
-  x15 = colors_wide_zip_high_u8(x7, x10);
-  const colors_wide x16 = colors_wide_zip_low_u8(x8, x11),
-  x17 = colors_wide_zip_high_u8(x8, x11),
-  x18 = colors_wide_zip_low_u8(x12, x15),
-  x19 = colors_wide_zip_high_u8(x12, x15);
-  const colors_wide x20 = colors_wide_zip_low_u8(x13, x16),
-  x21 = colors_wide_zip_high_u8(x13, x16),
-  x22 = colors_wide_zip_low_u8(x14, x17),
-  x23 = colors_wide_zip_high_u8(x14, x17);
-  const colors_wide x24 = colors_wide_zip_low_u8(x18, x21),
-  x25 = colors_wide_zip_high_u8(x18, x21),
-  x26 = colors_wide_zip_low_u8(x19, x22),
-  x27 = colors_wide_zip_high_u8(x19, x22);
-  const colors_wide x28 = colors_wide_zip_low_u8(x20, x23),
-  x29 = colors_wide_zip_high_u8(x20, x23),
-  x30 = colors_wide_zip_low_u8(x24, x27),
-  x31 = colors_wide_zip_high_u8(x24, x27);
-  const colors_wide x32 = colors_wide_zip_low_u8(x25, x28),
-  x33 = colors_wide_zip_high_u8(x25, x28),
-  x34 = colors_wide_zip_low_u8(x26, x29),
-  x35 = colors_wide_zip_high_u8(x26, x29);
+  const colors_wide x0 = colors_load(src);
+  const colors_wide x1 = colors_load(src + 16);
+  const colors_wide x2 = colors_load(src + 32);
+  const colors_wide x3 = colors_load(src + 48);
+  const colors_wide x4 = colors_load(src + 64);
+  const colors_wide x5 = colors_load(src + 80);
+  const colors_wide x6 = colors_wide_zip_low_u8(x0, x3);
+  const colors_wide x7 = colors_wide_zip_high_u8(x0, x3);
+  const colors_wide x8 = colors_wide_zip_low_u8(x1, x4);
+  const colors_wide x9 = colors_wide_zip_high_u8(x1, x4);
+  const colors_wide x10 = colors_wide_zip_low_u8(x2, x5);
+  const colors_wide x11 = colors_wide_zip_high_u8(x2, x5);
+  const colors_wide x12 = colors_wide_zip_low_u8(x6, x9);
+  const colors_wide x13 = colors_wide_zip_high_u8(x6, x9);
+  const colors_wide x14 = colors_wide_zip_low_u8(x7, x10);
+  const colors_wide x15 = colors_wide_zip_high_u8(x7, x10);
+  const colors_wide x16 = colors_wide_zip_low_u8(x8, x11);
+  const colors_wide x17 = colors_wide_zip_high_u8(x8, x11);
+  const colors_wide x18 = colors_wide_zip_low_u8(x12, x15);
+  const colors_wide x19 = colors_wide_zip_high_u8(x12, x15);
+  const colors_wide x20 = colors_wide_zip_low_u8(x13, x16);
+  const colors_wide x21 = colors_wide_zip_high_u8(x13, x16);
+  const colors_wide x22 = colors_wide_zip_low_u8(x14, x17);
+  const colors_wide x23 = colors_wide_zip_high_u8(x14, x17);
+  const colors_wide x24 = colors_wide_zip_low_u8(x18, x21);
+  const colors_wide x25 = colors_wide_zip_high_u8(x18, x21);
+  const colors_wide x26 = colors_wide_zip_low_u8(x19, x22);
+  const colors_wide x27 = colors_wide_zip_high_u8(x19, x22);
+  const colors_wide x28 = colors_wide_zip_low_u8(x20, x23);
+  const colors_wide x29 = colors_wide_zip_high_u8(x20, x23);
+  const colors_wide x30 = colors_wide_zip_low_u8(x24, x27);
+  const colors_wide x31 = colors_wide_zip_high_u8(x24, x27);
+  const colors_wide x32 = colors_wide_zip_low_u8(x25, x28);
+  const colors_wide x33 = colors_wide_zip_high_u8(x25, x28);
+  const colors_wide x34 = colors_wide_zip_low_u8(x26, x29);
+  const colors_wide x35 = colors_wide_zip_high_u8(x26, x29);
   colors_store_wide(dst, x30);
   colors_store_wide(dst + 16, x31);
   colors_store_wide(dst + b0, x32);
@@ -217,6 +217,6 @@ static inline void colors(
   }
 }
 
-#elif LEGO_COLORS_H != 0x3076fc3f
+#elif LEGO_COLORS_H != 0x718418d5
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_H

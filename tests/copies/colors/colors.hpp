@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x67941a34
+#define LEGO_COLORS_HPP 0x28f46a3d
 
 #include <cassert>
 #include <cstddef>
@@ -133,38 +133,38 @@ template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t b0) {
   const wide x0 = load(src), x1 = load(src + 16), x2 = load(src + 32), x3 = load(src + 48);
-  const wide x4 = load(src + 64),
-  x5 = load(src + 80),
-  x6 = wide_zip_low_u8(x0, x3),
-  x7 = wide_zip_high_u8(x0, x3);
-  const wide x8 = wide_zip_low_u8(x1, x4),
-  x9 = wide_zip_high_u8(x1, x4),
-  x10 = wide_zip_low_u8(x2, x5),
-  x11 = wide_zip_high_u8(x2, x5);
-  const wide x12 = wide_zip_low_u8(x6, x9),
-  x13 = wide_zip_high_u8(x6, x9),
-  x14 = wide_zip_low_u8(x7, x10),
-  x15 = wide_zip_high_u8(x7, x10);
-  const wide x16 = wide_zip_low_u8(x8, x11),
-  x17 = wide_zip_high_u8(x8, x11),
-  x18 = wide_zip_low_u8(x12, x15),
-  x19 = wide_zip_high_u8(x12, x15);
-  const wide x20 = wide_zip_low_u8(x13, x16),
-  x21 = wide_zip_high_u8(x13, x16),
-  x22 = wide_zip_low_u8(x14, x17),
-  x23 = wide_zip_high_u8(x14, x17);
-  const wide x24 = wide_zip_low_u8(x18, x21),
-  x25 = wide_zip_high_u8(x18, x21),
-  x26 = wide_zip_low_u8(x19, x22),
-  x27 = wide_zip_high_u8(x19, x22);
-  const wide x28 = wide_zip_low_u8(x20, x23),
-  x29 = wide_zip_high_u8(x20, x23),
-  x30 = wide_zip_low_u8(x24, x27),
-  x31 = wide_zip_high_u8(x24, x27);
-  const wide x32 = wide_zip_low_u8(x25, x28),
-  x33 = wide_zip_high_u8(x25, x28),
-  x34 = wide_zip_low_u8(x26, x29),
-  x35 = wide_zip_high_u8(x26, x29);
+  const wide x4 = load(src + 64);
+  const wide x5 = load(src + 80);
+  const wide x6 = wide_zip_low_u8(x0, x3);
+  const wide x7 = wide_zip_high_u8(x0, x3);
+  const wide x8 = wide_zip_low_u8(x1, x4);
+  const wide x9 = wide_zip_high_u8(x1, x4);
+  const wide x10 = wide_zip_low_u8(x2, x5);
+  const wide x11 = wide_zip_high_u8(x2, x5);
+  const wide x12 = wide_zip_low_u8(x6, x9);
+  const wide x13 = wide_zip_high_u8(x6, x9);
+  const wide x14 = wide_zip_low_u8(x7, x10);
+  const wide x15 = wide_zip_high_u8(x7, x10);
+  const wide x16 = wide_zip_low_u8(x8, x11);
+  const wide x17 = wide_zip_high_u8(x8, x11);
+  const wide x18 = wide_zip_low_u8(x12, x15);
+  const wide x19 = wide_zip_high_u8(x12, x15);
+  const wide x20 = wide_zip_low_u8(x13, x16);
+  const wide x21 = wide_zip_high_u8(x13, x16);
+  const wide x22 = wide_zip_low_u8(x14, x17);
+  const wide x23 = wide_zip_high_u8(x14, x17);
+  const wide x24 = wide_zip_low_u8(x18, x21);
+  const wide x25 = wide_zip_high_u8(x18, x21);
+  const wide x26 = wide_zip_low_u8(x19, x22);
+  const wide x27 = wide_zip_high_u8(x19, x22);
+  const wide x28 = wide_zip_low_u8(x20, x23);
+  const wide x29 = wide_zip_high_u8(x20, x23);
+  const wide x30 = wide_zip_low_u8(x24, x27);
+  const wide x31 = wide_zip_high_u8(x24, x27);
+  const wide x32 = wide_zip_low_u8(x25, x28);
+  const wide x33 = wide_zip_high_u8(x25, x28);
+  const wide x34 = wide_zip_low_u8(x26, x29);
+  const wide x35 = wide_zip_high_u8(x26, x29);
   store_wide(dst, x30);
   store_wide(dst + 16, x31);
   store_wide(dst + b0, x32);
@@ -246,6 +246,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x67941a34
+#elif LEGO_COLORS_HPP != 0x28f46a3d
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_H
-#define LEGO_WEIGHTS_H 0x2994c31e
+#define LEGO_WEIGHTS_H 0x02dd7361
 
 #include <string.h>
 #include <stdint.h>
@@ -118,86 +118,86 @@ static inline weights_wide weights_load_wide(const uint8_t *at) {
 }
 static inline __attribute__((always_inline)) void weights_exchange(
     const uint8_t *restrict src, uint8_t *restrict dst, int64_t a1, int64_t b0) {
-  const weights_wide x0 = weights_load_wide(src),
-  x1 = weights_load_wide(src + 8 * a1),
-  x2 = weights_load_wide(src + 4 * a1),
-  x3 = weights_load_wide(src + 12 * a1);
-  const weights_wide x4 = weights_load_wide(src + 2 * a1),
-  x5 = weights_load_wide(src + 10 * a1),
-  x6 = weights_load_wide(src + 6 * a1),
-  x7 = weights_load_wide(src + 14 * a1);
-  const weights_wide x8 = weights_load_wide(src + a1),
-  x9 = weights_load_wide(src + 9 * a1),
-  x10 = weights_load_wide(src + 5 * a1),
-  x11 = weights_load_wide(src + 13 * a1);
-  const weights_wide x12 = weights_load_wide(src + 3 * a1),
-  x13 = weights_load_wide(src + 11 * a1),
-  x14 = weights_load_wide(src + 7 * a1),
-  x15 = weights_load_wide(src + 15 * a1);
-  const weights_wide x16 = weights_wide_zip_low_u8(x0, x8),
-  x17 = weights_wide_zip_high_u8(x0, x8),
-  x18 = weights_wide_zip_low_u8(x1, x9),
-  x19 = weights_wide_zip_high_u8(x1, x9);
-  const weights_wide x20 = weights_wide_zip_low_u8(x2, x10),
-  x21 = weights_wide_zip_high_u8(x2, x10),
-  x22 = weights_wide_zip_low_u8(x3, x11),
-  x23 = weights_wide_zip_high_u8(x3, x11);
-  const weights_wide x24 = weights_wide_zip_low_u8(x4, x12),
-  x25 = weights_wide_zip_high_u8(x4, x12),
-  x26 = weights_wide_zip_low_u8(x5, x13),
-  x27 = weights_wide_zip_high_u8(x5, x13);
-  const weights_wide x28 = weights_wide_zip_low_u8(x6, x14),
-  x29 = weights_wide_zip_high_u8(x6, x14),
-  x30 = weights_wide_zip_low_u8(x7, x15),
-  x31 = weights_wide_zip_high_u8(x7, x15);
-  const weights_wide x32 = weights_wide_zip_low_u16(x16, x24),
-  x33 = weights_wide_zip_high_u16(x16, x24),
-  x34 = weights_wide_zip_low_u16(x17, x25),
-  x35 = weights_wide_zip_high_u16(x17, x25);
-  const weights_wide x36 = weights_wide_zip_low_u16(x18, x26),
-  x37 = weights_wide_zip_high_u16(x18, x26),
-  x38 = weights_wide_zip_low_u16(x19, x27),
-  x39 = weights_wide_zip_high_u16(x19, x27);
-  const weights_wide x40 = weights_wide_zip_low_u16(x20, x28),
-  x41 = weights_wide_zip_high_u16(x20, x28),
-  x42 = weights_wide_zip_low_u16(x21, x29),
-  x43 = weights_wide_zip_high_u16(x21, x29);
-  const weights_wide x44 = weights_wide_zip_low_u16(x22, x30),
-  x45 = weights_wide_zip_high_u16(x22, x30),
-  x46 = weights_wide_zip_low_u16(x23, x31),
-  x47 = weights_wide_zip_high_u16(x23, x31);
-  const weights_wide x48 = weights_wide_zip_low_u32(x32, x40),
-  x49 = weights_wide_zip_high_u32(x32, x40),
-  x50 = weights_wide_zip_low_u32(x33, x41),
-  x51 = weights_wide_zip_high_u32(x33, x41);
-  const weights_wide x52 = weights_wide_zip_low_u32(x34, x42),
-  x53 = weights_wide_zip_high_u32(x34, x42),
-  x54 = weights_wide_zip_low_u32(x35, x43),
-  x55 = weights_wide_zip_high_u32(x35, x43);
-  const weights_wide x56 = weights_wide_zip_low_u32(x36, x44),
-  x57 = weights_wide_zip_high_u32(x36, x44),
-  x58 = weights_wide_zip_low_u32(x37, x45),
-  x59 = weights_wide_zip_high_u32(x37, x45);
-  const weights_wide x60 = weights_wide_zip_low_u32(x38, x46),
-  x61 = weights_wide_zip_high_u32(x38, x46),
-  x62 = weights_wide_zip_low_u32(x39, x47),
-  x63 = weights_wide_zip_high_u32(x39, x47);
-  const weights_wide x64 = weights_wide_zip_low_u64(x48, x56),
-  x65 = weights_wide_zip_high_u64(x48, x56),
-  x66 = weights_wide_zip_low_u64(x49, x57),
-  x67 = weights_wide_zip_high_u64(x49, x57);
-  const weights_wide x68 = weights_wide_zip_low_u64(x50, x58),
-  x69 = weights_wide_zip_high_u64(x50, x58),
-  x70 = weights_wide_zip_low_u64(x51, x59),
-  x71 = weights_wide_zip_high_u64(x51, x59);
-  const weights_wide x72 = weights_wide_zip_low_u64(x52, x60),
-  x73 = weights_wide_zip_high_u64(x52, x60),
-  x74 = weights_wide_zip_low_u64(x53, x61),
-  x75 = weights_wide_zip_high_u64(x53, x61);
-  const weights_wide x76 = weights_wide_zip_low_u64(x54, x62),
-  x77 = weights_wide_zip_high_u64(x54, x62),
-  x78 = weights_wide_zip_low_u64(x55, x63),
-  x79 = weights_wide_zip_high_u64(x55, x63);
+  const weights_wide x0 = weights_load_wide(src);
+  const weights_wide x1 = weights_load_wide(src + 8 * a1);
+  const weights_wide x2 = weights_load_wide(src + 4 * a1);
+  const weights_wide x3 = weights_load_wide(src + 12 * a1);
+  const weights_wide x4 = weights_load_wide(src + 2 * a1);
+  const weights_wide x5 = weights_load_wide(src + 10 * a1);
+  const weights_wide x6 = weights_load_wide(src + 6 * a1);
+  const weights_wide x7 = weights_load_wide(src + 14 * a1);
+  const weights_wide x8 = weights_load_wide(src + a1);
+  const weights_wide x9 = weights_load_wide(src + 9 * a1);
+  const weights_wide x10 = weights_load_wide(src + 5 * a1);
+  const weights_wide x11 = weights_load_wide(src + 13 * a1);
+  const weights_wide x12 = weights_load_wide(src + 3 * a1);
+  const weights_wide x13 = weights_load_wide(src + 11 * a1);
+  const weights_wide x14 = weights_load_wide(src + 7 * a1);
+  const weights_wide x15 = weights_load_wide(src + 15 * a1);
+  const weights_wide x16 = weights_wide_zip_low_u8(x0, x8);
+  const weights_wide x17 = weights_wide_zip_high_u8(x0, x8);
+  const weights_wide x18 = weights_wide_zip_low_u8(x1, x9);
+  const weights_wide x19 = weights_wide_zip_high_u8(x1, x9);
+  const weights_wide x20 = weights_wide_zip_low_u8(x2, x10);
+  const weights_wide x21 = weights_wide_zip_high_u8(x2, x10);
+  const weights_wide x22 = weights_wide_zip_low_u8(x3, x11);
+  const weights_wide x23 = weights_wide_zip_high_u8(x3, x11);
+  const weights_wide x24 = weights_wide_zip_low_u8(x4, x12);
+  const weights_wide x25 = weights_wide_zip_high_u8(x4, x12);
+  const weights_wide x26 = weights_wide_zip_low_u8(x5, x13);
+  const weights_wide x27 = weights_wide_zip_high_u8(x5, x13);
+  const weights_wide x28 = weights_wide_zip_low_u8(x6, x14);
+  const weights_wide x29 = weights_wide_zip_high_u8(x6, x14);
+  const weights_wide x30 = weights_wide_zip_low_u8(x7, x15);
+  const weights_wide x31 = weights_wide_zip_high_u8(x7, x15);
+  const weights_wide x32 = weights_wide_zip_low_u16(x16, x24);
+  const weights_wide x33 = weights_wide_zip_high_u16(x16, x24);
+  const weights_wide x34 = weights_wide_zip_low_u16(x17, x25);
+  const weights_wide x35 = weights_wide_zip_high_u16(x17, x25);
+  const weights_wide x36 = weights_wide_zip_low_u16(x18, x26);
+  const weights_wide x37 = weights_wide_zip_high_u16(x18, x26);
+  const weights_wide x38 = weights_wide_zip_low_u16(x19, x27);
+  const weights_wide x39 = weights_wide_zip_high_u16(x19, x27);
+  const weights_wide x40 = weights_wide_zip_low_u16(x20, x28);
+  const weights_wide x41 = weights_wide_zip_high_u16(x20, x28);
+  const weights_wide x42 = weights_wide_zip_low_u16(x21, x29);
+  const weights_wide x43 = weights_wide_zip_high_u16(x21, x29);
+  const weights_wide x44 = weights_wide_zip_low_u16(x22, x30);
+  const weights_wide x45 = weights_wide_zip_high_u16(x22, x30);
+  const weights_wide x46 = weights_wide_zip_low_u16(x23, x31);
+  const weights_wide x47 = weights_wide_zip_high_u16(x23, x31);
+  const weights_wide x48 = weights_wide_zip_low_u32(x32, x40);
+  const weights_wide x49 = weights_wide_zip_high_u32(x32, x40);
+  const weights_wide x50 = weights_wide_zip_low_u32(x33, x41);
+  const weights_wide x51 = weights_wide_zip_high_u32(x33, x41);
+  const weights_wide x52 = weights_wide_zip_low_u32(x34, x42);
+  const weights_wide x53 = weights_wide_zip_high_u32(x34, x42);
+  const weights_wide x54 = weights_wide_zip_low_u32(x35, x43);
+  const weights_wide x55 = weights_wide_zip_high_u32(x35, x43);
+  const weights_wide x56 = weights_wide_zip_low_u32(x36, x44);
+  const weights_wide x57 = weights_wide_zip_high_u32(x36, x44);
+  const weights_wide x58 = weights_wide_zip_low_u32(x37, x45);
+  const weights_wide x59 = weights_wide_zip_high_u32(x37, x45);
+  const weights_wide x60 = weights_wide_zip_low_u32(x38, x46);
+  const weights_wide x61 = weights_wide_zip_high_u32(x38, x46);
+  const weights_wide x62 = weights_wide_zip_low_u32(x39, x47);
+  const weights_wide x63 = weights_wide_zip_high_u32(x39, x47);
+  const weights_wide x64 = weights_wide_zip_low_u64(x48, x56);
+  const weights_wide x65 = weights_wide_zip_high_u64(x48, x56);
+  const weights_wide x66 = weights_wide_zip_low_u64(x49, x57);
+  const weights_wide x67 = weights_wide_zip_high_u64(x49, x57);
+  const weights_wide x68 = weights_wide_zip_low_u64(x50, x58);
+  const weights_wide x69 = weights_wide_zip_high_u64(x50, x58);
+  const weights_wide x70 = weights_wide_zip_low_u64(x51, x59);
+  const weights_wide x71 = weights_wide_zip_high_u64(x51, x59);
+  const weights_wide x72 = weights_wide_zip_low_u64(x52, x60);
+  const weights_wide x73 = weights_wide_zip_high_u64(x52, x60);
+  const weights_wide x74 = weights_wide_zip_low_u64(x53, x61);
+  const weights_wide x75 = weights_wide_zip_high_u64(x53, x61);
+  const weights_wide x76 = weights_wide_zip_low_u64(x54, x62);
+  const weights_wide x77 = weights_wide_zip_high_u64(x54, x62);
+  const weights_wide x78 = weights_wide_zip_low_u64(x55, x63);
+  const weights_wide x79 = weights_wide_zip_high_u64(x55, x63);
   weights_store_two(dst, 16 * b0, x64);
   weights_store_two(dst + b0, 16 * b0, x65);
   weights_store_two(dst + 2 * b0, 16 * b0, x66);
@@ -290,6 +290,6 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_WEIGHTS_H != 0x2994c31e
+#elif LEGO_WEIGHTS_H != 0x02dd7361
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x76c291b8
+#define LEGO_WEIGHTS_HPP 0x26380cbc
 
 #include <cassert>
 #include <cstddef>
@@ -139,86 +139,86 @@ inline wide load_wide(const T*at) {
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     const T* __restrict src, T* __restrict dst, std::int64_t a1, std::int64_t b0) {
-  const wide x0 = load_wide(src),
-  x1 = load_wide(src + 8 * a1),
-  x2 = load_wide(src + 4 * a1),
-  x3 = load_wide(src + 12 * a1);
-  const wide x4 = load_wide(src + 2 * a1),
-  x5 = load_wide(src + 10 * a1),
-  x6 = load_wide(src + 6 * a1),
-  x7 = load_wide(src + 14 * a1);
-  const wide x8 = load_wide(src + a1),
-  x9 = load_wide(src + 9 * a1),
-  x10 = load_wide(src + 5 * a1),
-  x11 = load_wide(src + 13 * a1);
-  const wide x12 = load_wide(src + 3 * a1),
-  x13 = load_wide(src + 11 * a1),
-  x14 = load_wide(src + 7 * a1),
-  x15 = load_wide(src + 15 * a1);
-  const wide x16 = wide_zip_low_u8(x0, x8),
-  x17 = wide_zip_high_u8(x0, x8),
-  x18 = wide_zip_low_u8(x1, x9),
-  x19 = wide_zip_high_u8(x1, x9);
-  const wide x20 = wide_zip_low_u8(x2, x10),
-  x21 = wide_zip_high_u8(x2, x10),
-  x22 = wide_zip_low_u8(x3, x11),
-  x23 = wide_zip_high_u8(x3, x11);
-  const wide x24 = wide_zip_low_u8(x4, x12),
-  x25 = wide_zip_high_u8(x4, x12),
-  x26 = wide_zip_low_u8(x5, x13),
-  x27 = wide_zip_high_u8(x5, x13);
-  const wide x28 = wide_zip_low_u8(x6, x14),
-  x29 = wide_zip_high_u8(x6, x14),
-  x30 = wide_zip_low_u8(x7, x15),
-  x31 = wide_zip_high_u8(x7, x15);
-  const wide x32 = wide_zip_low_u16(x16, x24),
-  x33 = wide_zip_high_u16(x16, x24),
-  x34 = wide_zip_low_u16(x17, x25),
-  x35 = wide_zip_high_u16(x17, x25);
-  const wide x36 = wide_zip_low_u16(x18, x26),
-  x37 = wide_zip_high_u16(x18, x26),
-  x38 = wide_zip_low_u16(x19, x27),
-  x39 = wide_zip_high_u16(x19, x27);
-  const wide x40 = wide_zip_low_u16(x20, x28),
-  x41 = wide_zip_high_u16(x20, x28),
-  x42 = wide_zip_low_u16(x21, x29),
-  x43 = wide_zip_high_u16(x21, x29);
-  const wide x44 = wide_zip_low_u16(x22, x30),
-  x45 = wide_zip_high_u16(x22, x30),
-  x46 = wide_zip_low_u16(x23, x31),
-  x47 = wide_zip_high_u16(x23, x31);
-  const wide x48 = wide_zip_low_u32(x32, x40),
-  x49 = wide_zip_high_u32(x32, x40),
-  x50 = wide_zip_low_u32(x33, x41),
-  x51 = wide_zip_high_u32(x33, x41);
-  const wide x52 = wide_zip_low_u32(x34, x42),
-  x53 = wide_zip_high_u32(x34, x42),
-  x54 = wide_zip_low_u32(x35, x43),
-  x55 = wide_zip_high_u32(x35, x43);
-  const wide x56 = wide_zip_low_u32(x36, x44),
-  x57 = wide_zip_high_u32(x36, x44),
-  x58 = wide_zip_low_u32(x37, x45),
-  x59 = wide_zip_high_u32(x37, x45);
-  const wide x60 = wide_zip_low_u32(x38, x46),
-  x61 = wide_zip_high_u32(x38, x46),
-  x62 = wide_zip_low_u32(x39, x47),
-  x63 = wide_zip_high_u32(x39, x47);
-  const wide x64 = wide_zip_low_u64(x48, x56),
-  x65 = wide_zip_high_u64(x48, x56),
-  x66 = wide_zip_low_u64(x49, x57),
-  x67 = wide_zip_high_u64(x49, x57);
-  const wide x68 = wide_zip_low_u64(x50, x58),
-  x69 = wide_zip_high_u64(x50, x58),
-  x70 = wide_zip_low_u64(x51, x59),
-  x71 = wide_zip_high_u64(x51, x59);
-  const wide x72 = wide_zip_low_u64(x52, x60),
-  x73 = wide_zip_high_u64(x52, x60),
-  x74 = wide_zip_low_u64(x53, x61),
-  x75 = wide_zip_high_u64(x53, x61);
-  const wide x76 = wide_zip_low_u64(x54, x62),
-  x77 = wide_zip_high_u64(x54, x62),
-  x78 = wide_zip_low_u64(x55, x63),
-  x79 = wide_zip_high_u64(x55, x63);
+  const wide x0 = load_wide(src);
+  const wide x1 = load_wide(src + 8 * a1);
+  const wide x2 = load_wide(src + 4 * a1);
+  const wide x3 = load_wide(src + 12 * a1);
+  const wide x4 = load_wide(src + 2 * a1);
+  const wide x5 = load_wide(src + 10 * a1);
+  const wide x6 = load_wide(src + 6 * a1);
+  const wide x7 = load_wide(src + 14 * a1);
+  const wide x8 = load_wide(src + a1);
+  const wide x9 = load_wide(src + 9 * a1);
+  const wide x10 = load_wide(src + 5 * a1);
+  const wide x11 = load_wide(src + 13 * a1);
+  const wide x12 = load_wide(src + 3 * a1);
+  const wide x13 = load_wide(src + 11 * a1);
+  const wide x14 = load_wide(src + 7 * a1);
+  const wide x15 = load_wide(src + 15 * a1);
+  const wide x16 = wide_zip_low_u8(x0, x8);
+  const wide x17 = wide_zip_high_u8(x0, x8);
+  const wide x18 = wide_zip_low_u8(x1, x9);
+  const wide x19 = wide_zip_high_u8(x1, x9);
+  const wide x20 = wide_zip_low_u8(x2, x10);
+  const wide x21 = wide_zip_high_u8(x2, x10);
+  const wide x22 = wide_zip_low_u8(x3, x11);
+  const wide x23 = wide_zip_high_u8(x3, x11);
+  const wide x24 = wide_zip_low_u8(x4, x12);
+  const wide x25 = wide_zip_high_u8(x4, x12);
+  const wide x26 = wide_zip_low_u8(x5, x13);
+  const wide x27 = wide_zip_high_u8(x5, x13);
+  const wide x28 = wide_zip_low_u8(x6, x14);
+  const wide x29 = wide_zip_high_u8(x6, x14);
+  const wide x30 = wide_zip_low_u8(x7, x15);
+  const wide x31 = wide_zip_high_u8(x7, x15);
+  const wide x32 = wide_zip_low_u16(x16, x24);
+  const wide x33 = wide_zip_high_u16(x16, x24);
+  const wide x34 = wide_zip_low_u16(x17, x25);
+  const wide x35 = wide_zip_high_u16(x17, x25);
+  const wide x36 = wide_zip_low_u16(x18, x26);
+  const wide x37 = wide_zip_high_u16(x18, x26);
+  const wide x38 = wide_zip_low_u16(x19, x27);
+  const wide x39 = wide_zip_high_u16(x19, x27);
+  const wide x40 = wide_zip_low_u16(x20, x28);
+  const wide x41 = wide_zip_high_u16(x20, x28);
+  const wide x42 = wide_zip_low_u16(x21, x29);
+  const wide x43 = wide_zip_high_u16(x21, x29);
+  const wide x44 = wide_zip_low_u16(x22, x30);
+  const wide x45 = wide_zip_high_u16(x22, x30);
+  const wide x46 = wide_zip_low_u16(x23, x31);
+  const wide x47 = wide_zip_high_u16(x23, x31);
+  const wide x48 = wide_zip_low_u32(x32, x40);
+  const wide x49 = wide_zip_high_u32(x32, x40);
+  const wide x50 = wide_zip_low_u32(x33, x41);
+  const wide x51 = wide_zip_high_u32(x33, x41);
+  const wide x52 = wide_zip_low_u32(x34, x42);
+  const wide x53 = wide_zip_high_u32(x34, x42);
+  const wide x54 = wide_zip_low_u32(x35, x43);
+  const wide x55 = wide_zip_high_u32(x35, x43);
+  const wide x56 = wide_zip_low_u32(x36, x44);
+  const wide x57 = wide_zip_high_u32(x36, x44);
+  const wide x58 = wide_zip_low_u32(x37, x45);
+  const wide x59 = wide_zip_high_u32(x37, x45);
+  const wide x60 = wide_zip_low_u32(x38, x46);
+  const wide x61 = wide_zip_high_u32(x38, x46);
+  const wide x62 = wide_zip_low_u32(x39, x47);
+  const wide x63 = wide_zip_high_u32(x39, x47);
+  const wide x64 = wide_zip_low_u64(x48, x56);
+  const wide x65 = wide_zip_high_u64(x48, x56);
+  const wide x66 = wide_zip_low_u64(x49, x57);
+  const wide x67 = wide_zip_high_u64(x49, x57);
+  const wide x68 = wide_zip_low_u64(x50, x58);
+  const wide x69 = wide_zip_high_u64(x50, x58);
+  const wide x70 = wide_zip_low_u64(x51, x59);
+  const wide x71 = wide_zip_high_u64(x51, x59);
+  const wide x72 = wide_zip_low_u64(x52, x60);
+  const wide x73 = wide_zip_high_u64(x52, x60);
+  const wide x74 = wide_zip_low_u64(x53, x61);
+  const wide x75 = wide_zip_high_u64(x53, x61);
+  const wide x76 = wide_zip_low_u64(x54, x62);
+  const wide x77 = wide_zip_high_u64(x54, x62);
+  const wide x78 = wide_zip_low_u64(x55, x63);
+  const wide x79 = wide_zip_high_u64(x55, x63);
   store_two(dst, 16 * b0, x64);
   store_two(dst + b0, 16 * b0, x65);
   store_two(dst + 2 * b0, 16 * b0, x66);
@@ -331,6 +331,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x76c291b8
+#elif LEGO_WEIGHTS_HPP != 0x26380cbc
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP
