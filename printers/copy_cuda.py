@@ -51,7 +51,7 @@ class LinesInCuda(LinesInThreads):
     """A kernel that is a template of the element's type, in shared memory of its own."""
 
     threads = CUDA
-    guard, launches = "__CUDACC__", "defined(__CUDACC__) && !defined(__CUDACC_RTC__)"
+    guard, launches = "__CUDACC__", "!defined(__CUDACC_RTC__)"
     api = "cuda"
 
     def __init__(self, printer: Any, routine: Any, names: Any, unit: str):
@@ -75,7 +75,8 @@ class LinesInCuda(LinesInThreads):
                 found.append(f"const {W}* const src{size} = reinterpret_cast<const {W}*>(src);")
             found.append(f"{W}* const dst{size} = reinterpret_cast<{W}*>(dst);")
             if self.reads(TILE, size):
-                found.append(f"{W}* const tile{size} = reinterpret_cast<{W}*>({TILE});")
+                own = TILE if size == 1 else f"reinterpret_cast<{W}*>({TILE})"
+                found.append(f"{W}* const tile{size} = {own};")
         return [self.line(text, 2) for text in found]
 
     def kernel(self) -> list[str]:
@@ -104,11 +105,11 @@ class LinesInCuda(LinesInThreads):
         """The function for the host, with the runtime's types."""
         r, T, api = self.routine, self.type, self.api
         parameters = [*sizes, f"const {T}* src", f"{T}* dst", f"{api}Stream_t stream = nullptr"]
-        given = ", ".join([*self.names.values(), SOURCE, DESTINATION])
+        given = COMMA.join([*self.names.values(), SOURCE, DESTINATION])
         call = f"{r.name}<<<static_cast<unsigned>({blocks}), {THREADS}, 0, stream>>>({given});"
         return [
             f"#if {self.launches}",
-            f"/// Launches {r.name} on a stream; what {api}GetLastError() gives then.",
+            f"/// Launches {r.name} on a stream, and returns {api}GetLastError().",
             f"template <class {T}>",
             *self.printer.head(
                 f"inline {api}Error_t {r.name}_launch", COMMA.join(parameters), " {"

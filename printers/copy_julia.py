@@ -186,7 +186,7 @@ class LinesInJulia(NestLines):
         data = f"{is_data}({T}) && sizeof({T}) == {r.element_bytes}"
         found += [
             f"    {data} ||",
-            f'        throw(ArgumentError("elements of {r.element_bytes} bytes"))',
+            f'        throw(ArgumentError("elements must be plain data of {r.element_bytes} bytes"))',
         ]
         found.append("    Base.require_one_based_indexing(dst, src)")
         for name, size in ends:

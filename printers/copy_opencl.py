@@ -114,8 +114,9 @@ class LinesInMetal(LinesInOpenCl):
     own_names = {"thread": "own", "group": "group", "groups": "groups"}
 
     def cast(self, T: str, name: str) -> str:
-        """A pointer to words."""
-        return f"reinterpret_cast<{T} *>({name})"
+        """A pointer to words, which a memory is anyway where its parameter has that type."""
+        is_one = name != TILE and T.endswith(f" {self.threads.words[self.word]}")
+        return name if is_one else f"reinterpret_cast<{T} *>({name})"
 
     @property
     def launched(self) -> str:

@@ -82,7 +82,7 @@ class LinesInSimd(LinesInRust):
         T = self.type
         parameters = [*(f"{n}: usize" for n in sizes), f"src: &[{T}]", f"dst: &mut [{T}]"]
         parameters += [f"{PART}: usize"] if r.slices else []
-        found = ["", "/// Whether sizes allow it, and it is done."]
+        found = ["", "/// Copies where the sizes allow it, and returns whether it did."]
         found += allowed("", [*sizes, *sorted(named - {*sizes})], len(parameters), False)
         head = rust_layout.head(f"pub fn {self.name}{generic}", parameters, "bool")
         *before, last = r.body
@@ -324,6 +324,8 @@ def _rolled(stop: Node) -> Node:
 
 # Each with what it calls behind it; READ stands for the options of what reads memory alone.
 HELPERS = r"""
+const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
+
 /// A register of what begins there, by assembler, for which all bytes in memory have a value.
 #[inline(always)]
 unsafe fn load<T>(at: *const T) -> __m128i {
@@ -368,7 +370,7 @@ unsafe fn load_two<T>(at: *const T, apart: usize) -> Wide {
 #[cfg(not(target_feature = "avx2"))]
 #[inline(always)]
 unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
-    // SAFETY: the caller's.
+    // SAFETY: as the caller says.
     unsafe { load(at) }
 }
 
@@ -516,7 +518,6 @@ fn mix_wide(x: Wide, y: Wide, lanes: [u8; 16]) -> Wide {
 CALLED = re.compile(
     "|".join(
         [
-            "MOST_STRIDE",
             *re.findall(r"(?:fn|const) (\w+)", HELPERS),
             r"(block|exchange|zipped)\d*",
             r"zip_\w+",
@@ -565,8 +566,6 @@ def in_module(parts: Sequence[LinesInSimd], name: str) -> list[str]:
     found = [
         "use core::arch::asm;",
         "use core::arch::x86_64::*;",
-        "",
-        "const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX",
     ]
     for part in parts:
         body += [*part.box_lines(), *part.routine_lines()]

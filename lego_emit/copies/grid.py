@@ -517,7 +517,9 @@ class GridNest:
                 left = var(lets[-1].name)
             else:
                 left = const(0)
-            conditions.append(made("lt", index, self.names.named(d.n, "n")))
+            is_remainder = k > 0 and self.digits[k - 1].b == self.sizes.times(d.n, d.b)
+            if not is_remainder:  # which is below what it was divided by
+                conditions.append(made("lt", index, self.names.named(d.n, "n")))
             terms.append((self.names.named(d.a, "a"), index))
         if left != const(0):
             conditions.append(made("eq", left, 0))

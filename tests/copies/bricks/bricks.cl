@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_CL
-#define LEGO_BRICKS_CL 0x41d2dfcb
+#define LEGO_BRICKS_CL 0x4c0d5f04
 
 /// How many bytes the source of bricks has.
 /// @param P P >= 1
@@ -23,7 +23,7 @@ static inline long bricks_destination_bytes(long P, long Q, long R) {
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number does.
+/// How many blocks of 256 threads a launch of bricks has; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
@@ -93,6 +93,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void bricks(
   }
 }
 
-#elif LEGO_BRICKS_CL != 0x41d2dfcb
+#elif LEGO_BRICKS_CL != 0x4c0d5f04
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_CL

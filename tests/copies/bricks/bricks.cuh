@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_CUH
-#define LEGO_BRICKS_CUH 0x3fe45d84
+#define LEGO_BRICKS_CUH 0x5497a622
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,7 +41,7 @@ LEGO_HOST_DEVICE constexpr long long bricks_max(long long a, long long b) noexce
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number does.
+/// How many blocks of 256 threads a launch of bricks has; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
@@ -121,8 +121,8 @@ __global__ void __launch_bounds__(256, 4) bricks(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches bricks on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches bricks on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t bricks_launch(
     long long P, long long Q, long long R, const T* src, T* dst, cudaStream_t stream = nullptr) {
@@ -132,6 +132,6 @@ inline cudaError_t bricks_launch(
 #endif
 #endif
 
-#elif LEGO_BRICKS_CUH != 0x3fe45d84
+#elif LEGO_BRICKS_CUH != 0x5497a622
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_CUH

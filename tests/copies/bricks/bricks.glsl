@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICKS_GLSL
-#define LEGO_BRICKS_GLSL 0x04dde283
+#define LEGO_BRICKS_GLSL 0x082723ac
 
 // How many bytes the source of bricks has.
 // P >= 1
@@ -26,7 +26,7 @@ int bricksDestinationBytes(int P, int Q, int R) {
   return 16 * P * Q * R * 8;
 }
 
-// How many blocks of 256 threads a launch of bricks has; any number does.
+// How many blocks of 256 threads a launch of bricks has; any number works.
 // P >= 1
 // Q >= 1
 // R >= 1
@@ -68,6 +68,6 @@ void bricks(int P, int Q, int R) {
   }
 }
 
-#elif LEGO_BRICKS_GLSL != 0x04dde283
+#elif LEGO_BRICKS_GLSL != 0x082723ac
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_GLSL

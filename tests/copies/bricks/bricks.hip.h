@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_HIP_H
-#define LEGO_BRICKS_HIP_H 0x3b1f8752
+#define LEGO_BRICKS_HIP_H 0x7a31f7ac
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -41,7 +41,7 @@ LEGO_HOST_DEVICE constexpr long long bricks_max(long long a, long long b) noexce
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number does.
+/// How many blocks of 256 threads a launch of bricks has; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
@@ -122,7 +122,7 @@ __global__ void __launch_bounds__(256, 4) bricks(
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches bricks on a stream; what hipGetLastError() gives then.
+/// Launches bricks on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t bricks_launch(
     long long P, long long Q, long long R, const T* src, T* dst, hipStream_t stream = nullptr) {
@@ -132,6 +132,6 @@ inline hipError_t bricks_launch(
 #endif
 #endif
 
-#elif LEGO_BRICKS_HIP_H != 0x3b1f8752
+#elif LEGO_BRICKS_HIP_H != 0x7a31f7ac
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_HIP_H

@@ -68,7 +68,7 @@ Throws
 function bricks!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::Int64,
     R::Int64) where {T}
     isbitstype(T) && sizeof(T) == 8 ||
-        throw(ArgumentError("elements of 8 bytes"))
+        throw(ArgumentError("elements must be plain data of 8 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 16 * P * Q * R ||
         throw(DimensionMismatch("src is too short"))

@@ -4,7 +4,7 @@
 
 // What is proven holds for 64 bits.
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32");
+compile_error!("a usize of 64 bits is needed");
 
 /// How many bytes the source of bricks has.
 ///
@@ -65,8 +65,6 @@ mod bricks_simd {
         use core::arch::asm;
         use core::arch::x86_64::*;
 
-        const MOST_STRIDE: usize = usize::MAX >> 10; // no place of a block is beyond usize::MAX
-
         /// A register of what begins there, by assembler, for which all bytes in memory have a value.
         #[inline(always)]
         unsafe fn load<T>(at: *const T) -> __m128i {
@@ -112,7 +110,7 @@ mod bricks_simd {
             unsafe { _mm_sfence() };
         }
 
-        /// Whether sizes allow it, and it is done.
+        /// Copies where the sizes allow it, and returns whether it did.
         // The names are those of the definition.
         #[allow(non_snake_case)]
         pub fn bricks<T: Copy>(P: usize, Q: usize, R: usize, src: &[T], dst: &mut [T]) -> bool {

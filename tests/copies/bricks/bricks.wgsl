@@ -23,7 +23,7 @@ fn bricksDestinationBytes(P: i32, Q: i32, R: i32) -> i32 {
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number does.
+/// How many blocks of 256 threads a launch of bricks has; any number works.
 /// P >= 1
 /// Q >= 1
 /// R >= 1

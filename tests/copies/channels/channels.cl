@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_CL
-#define LEGO_CHANNELS_CL 0x024cd510
+#define LEGO_CHANNELS_CL 0x0d49f878
 
 /// How many bytes the source of channels has.
 /// @param n n >= 1
@@ -27,7 +27,7 @@ static inline long channels_destination_bytes(long n, long C, long H, long W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number does.
+/// How many blocks of 256 threads a launch of channels has; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -119,6 +119,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void channels(
   }
 }
 
-#elif LEGO_CHANNELS_CL != 0x024cd510
+#elif LEGO_CHANNELS_CL != 0x0d49f878
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_CL

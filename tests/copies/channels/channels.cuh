@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_CUH
-#define LEGO_CHANNELS_CUH 0x4f724aa3
+#define LEGO_CHANNELS_CUH 0x3d4559bb
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,7 +45,7 @@ LEGO_HOST_DEVICE constexpr long long channels_max(long long a, long long b) noex
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number does.
+/// How many blocks of 256 threads a launch of channels has; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -152,18 +152,19 @@ __global__ void __launch_bounds__(256, 4) channels(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches channels on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches channels on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t channels_launch(
     long long n, long long C, long long H, long long W, const T* src, T* dst,
     cudaStream_t stream = nullptr) {
-  channels<<<static_cast<unsigned>(channels_blocks(n, C, H, W)), 256, 0, stream>>>(n, C, H, W, src, dst);
+  channels<<<static_cast<unsigned>(channels_blocks(n, C, H, W)), 256, 0, stream>>>(
+      n, C, H, W, src, dst);
   return cudaGetLastError();
 }
 #endif
 #endif
 
-#elif LEGO_CHANNELS_CUH != 0x4f724aa3
+#elif LEGO_CHANNELS_CUH != 0x3d4559bb
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_GLSL
-#define LEGO_CHANNELS_GLSL 0x4d93ffe3
+#define LEGO_CHANNELS_GLSL 0x5340e9f4
 
 // How many bytes the source of channels has.
 // n >= 1
@@ -30,7 +30,7 @@ int channelsDestinationBytes(int n, int C, int H, int W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-// How many blocks of 256 threads a launch of channels has; any number does.
+// How many blocks of 256 threads a launch of channels has; any number works.
 // n >= 1
 // C >= 1
 // H >= 1
@@ -120,6 +120,6 @@ void channels(int n, int C, int H, int W) {
   }
 }
 
-#elif LEGO_CHANNELS_GLSL != 0x4d93ffe3
+#elif LEGO_CHANNELS_GLSL != 0x5340e9f4
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_GLSL

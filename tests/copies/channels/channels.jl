@@ -80,7 +80,7 @@ Throws
 function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::Int64,
     H::Int64, W::Int64) where {T}
     isbitstype(T) && sizeof(T) == 4 ||
-        throw(ArgumentError("elements of 4 bytes"))
+        throw(ArgumentError("elements must be plain data of 4 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= C * H * W * n ||
         throw(DimensionMismatch("src is too short"))

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_METAL
-#define LEGO_CHANNELS_METAL 0x4e0bd7cd
+#define LEGO_CHANNELS_METAL 0x5bf6e33c
 
 #include <metal_stdlib>
 
@@ -29,7 +29,7 @@ static inline long channelsDestinationBytes(long n, long C, long H, long W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number does.
+/// How many blocks of 256 threads a launch of channels has; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -60,8 +60,8 @@ kernel void channels(
     constant long &W [[buffer(5)]], uint own [[thread_position_in_threadgroup]],
     uint group [[threadgroup_position_in_grid]], uint groups [[threadgroups_per_grid]]) {
   threadgroup metal::uint4 tile[1056];
-  device const uint *const src4 = reinterpret_cast<device const uint *>(src);
-  device uint *const dst4 = reinterpret_cast<device uint *>(dst);
+  device const uint *const src4 = src;
+  device uint *const dst4 = dst;
   threadgroup uint *const tile4 = reinterpret_cast<threadgroup uint *>(tile);
   const long n1 = H * W;
   const long count = (n1 + 255) / 256;
@@ -125,6 +125,6 @@ kernel void channels(
   }
 }
 
-#elif LEGO_CHANNELS_METAL != 0x4e0bd7cd
+#elif LEGO_CHANNELS_METAL != 0x5bf6e33c
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_METAL

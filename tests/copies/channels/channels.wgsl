@@ -27,7 +27,7 @@ fn channelsDestinationBytes(n: i32, C: i32, H: i32, W: i32) -> i32 {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number does.
+/// How many blocks of 256 threads a launch of channels has; any number works.
 /// n >= 1
 /// C >= 1
 /// H >= 1

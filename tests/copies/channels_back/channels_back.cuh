@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_CUH
-#define LEGO_CHANNELS_BACK_CUH 0x0f1dd5a1
+#define LEGO_CHANNELS_BACK_CUH 0x3a92958c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,7 +45,7 @@ LEGO_HOST_DEVICE constexpr long long channels_back_max(long long a, long long b)
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number does.
+/// How many blocks of 256 threads a launch of channels_back has; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -141,18 +141,19 @@ __global__ void __launch_bounds__(256, 4) channels_back(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches channels_back on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches channels_back on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t channels_back_launch(
     long long n, long long C, long long H, long long W, const T* src, T* dst,
     cudaStream_t stream = nullptr) {
-  channels_back<<<static_cast<unsigned>(channels_back_blocks(n, C, H, W)), 256, 0, stream>>>(n, C, H, W, src, dst);
+  channels_back<<<static_cast<unsigned>(channels_back_blocks(n, C, H, W)), 256, 0, stream>>>(
+      n, C, H, W, src, dst);
   return cudaGetLastError();
 }
 #endif
 #endif
 
-#elif LEGO_CHANNELS_BACK_CUH != 0x0f1dd5a1
+#elif LEGO_CHANNELS_BACK_CUH != 0x3a92958c
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_CUH

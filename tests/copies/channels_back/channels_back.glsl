@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_BACK_GLSL
-#define LEGO_CHANNELS_BACK_GLSL 0x30aac94b
+#define LEGO_CHANNELS_BACK_GLSL 0x015f022e
 
 // How many bytes the source of channels_back has.
 // n >= 1
@@ -30,7 +30,7 @@ int channelsBackDestinationBytes(int n, int C, int H, int W) {
   return C * H * W * n * 4;
 }
 
-// How many blocks of 256 threads a launch of channels_back has; any number does.
+// How many blocks of 256 threads a launch of channels_back has; any number works.
 // n >= 1
 // C >= 1
 // H >= 1
@@ -107,6 +107,6 @@ void channelsBack(int n, int C, int H, int W) {
   }
 }
 
-#elif LEGO_CHANNELS_BACK_GLSL != 0x30aac94b
+#elif LEGO_CHANNELS_BACK_GLSL != 0x015f022e
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_GLSL

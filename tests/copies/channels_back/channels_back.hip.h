@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HIP_H
-#define LEGO_CHANNELS_BACK_HIP_H 0x630a373b
+#define LEGO_CHANNELS_BACK_HIP_H 0x22ac636a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,7 +45,7 @@ LEGO_HOST_DEVICE constexpr long long channels_back_max(long long a, long long b)
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number does.
+/// How many blocks of 256 threads a launch of channels_back has; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -142,17 +142,18 @@ __global__ void __launch_bounds__(256, 4) channels_back(
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches channels_back on a stream; what hipGetLastError() gives then.
+/// Launches channels_back on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t channels_back_launch(
     long long n, long long C, long long H, long long W, const T* src, T* dst,
     hipStream_t stream = nullptr) {
-  channels_back<<<static_cast<unsigned>(channels_back_blocks(n, C, H, W)), 256, 0, stream>>>(n, C, H, W, src, dst);
+  channels_back<<<static_cast<unsigned>(channels_back_blocks(n, C, H, W)), 256, 0, stream>>>(
+      n, C, H, W, src, dst);
   return hipGetLastError();
 }
 #endif
 #endif
 
-#elif LEGO_CHANNELS_BACK_HIP_H != 0x630a373b
+#elif LEGO_CHANNELS_BACK_HIP_H != 0x22ac636a
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HIP_H

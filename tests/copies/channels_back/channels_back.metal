@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_METAL
-#define LEGO_CHANNELS_BACK_METAL 0x4bacb32a
+#define LEGO_CHANNELS_BACK_METAL 0x07907eac
 
 #include <metal_stdlib>
 
@@ -29,7 +29,7 @@ static inline long channelsBackDestinationBytes(long n, long C, long H, long W) 
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number does.
+/// How many blocks of 256 threads a launch of channels_back has; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -58,8 +58,8 @@ kernel void channelsBack(
     constant long &W [[buffer(5)]], uint own [[thread_position_in_threadgroup]],
     uint group [[threadgroup_position_in_grid]], uint groups [[threadgroups_per_grid]]) {
   threadgroup metal::uint4 tile[1028];
-  device const uint *const src4 = reinterpret_cast<device const uint *>(src);
-  device uint *const dst4 = reinterpret_cast<device uint *>(dst);
+  device const uint *const src4 = src;
+  device uint *const dst4 = dst;
   threadgroup uint *const tile4 = reinterpret_cast<threadgroup uint *>(tile);
   const long n1 = H * W;
   const long count = (n1 + 255) / 256;
@@ -113,6 +113,6 @@ kernel void channelsBack(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_METAL != 0x4bacb32a
+#elif LEGO_CHANNELS_BACK_METAL != 0x07907eac
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_METAL

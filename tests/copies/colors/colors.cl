@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_CL
-#define LEGO_COLORS_CL 0x4c23bc11
+#define LEGO_COLORS_CL 0x7e3edd88
 
 /// How many bytes the source of colors has.
 /// @param H H >= 1
@@ -20,7 +20,7 @@ static inline long colors_destination_bytes(long H, long W) {
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number does.
+/// How many blocks of 256 threads a launch of colors has; any number works.
 /// @param H H >= 1
 /// @param W W >= 1
 /// @pre 3*H*W <= LONG_MAX
@@ -72,6 +72,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void colors(
   }
 }
 
-#elif LEGO_COLORS_CL != 0x4c23bc11
+#elif LEGO_COLORS_CL != 0x7e3edd88
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_CL

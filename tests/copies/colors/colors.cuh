@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_CUH
-#define LEGO_COLORS_CUH 0x4a9efb39
+#define LEGO_COLORS_CUH 0x72df9cc0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long colors_max(long long a, long long b) noexce
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number does.
+/// How many blocks of 256 threads a launch of colors has; any number works.
 /// @param H H >= 1
 /// @param W W >= 1
 /// @pre 3*H*W <= LLONG_MAX
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(256, 4) colors(
   __shared__ __align__(16) unsigned char tile[3080];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
-  unsigned char* const tile1 = reinterpret_cast<unsigned char*>(tile);
+  unsigned char* const tile1 = tile;
   const long long n = H * W;
   const long long count = (n + 1023) / 1024;
   for (long long piece = blockIdx.x; piece < count; piece += gridDim.x) {
@@ -99,8 +99,8 @@ __global__ void __launch_bounds__(256, 4) colors(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches colors on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches colors on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t colors_launch(
     long long H, long long W, const T* src, T* dst, cudaStream_t stream = nullptr) {
@@ -110,6 +110,6 @@ inline cudaError_t colors_launch(
 #endif
 #endif
 
-#elif LEGO_COLORS_CUH != 0x4a9efb39
+#elif LEGO_COLORS_CUH != 0x72df9cc0
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_CUH

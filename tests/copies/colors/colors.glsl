@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COLORS_GLSL
-#define LEGO_COLORS_GLSL 0x2abbe5b7
+#define LEGO_COLORS_GLSL 0x14333cf0
 
 // How many bytes the source of colors has.
 // H >= 1
@@ -23,7 +23,7 @@ int colorsDestinationBytes(int H, int W) {
   return 3 * H * W;
 }
 
-// How many blocks of 256 threads a launch of colors has; any number does.
+// How many blocks of 256 threads a launch of colors has; any number works.
 // H >= 1
 // W >= 1
 // Assumes 3*H*W <= 2^31 - 1
@@ -51,7 +51,7 @@ void colors(int H, int W) {
       int place = 4 * id + part;
       int i0_0 = place / b;
       int r0_0 = place % b;
-      if (i0_0 < 3 && r0_0 < b) {
+      if (i0_0 < 3) {
         int origin = i0_0 + 3 * r0_0;
         uint value = (colors_src[origin / 4] >> (origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << (part * 8))) | (value << (part * 8));
@@ -61,6 +61,6 @@ void colors(int H, int W) {
   }
 }
 
-#elif LEGO_COLORS_GLSL != 0x2abbe5b7
+#elif LEGO_COLORS_GLSL != 0x14333cf0
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_GLSL

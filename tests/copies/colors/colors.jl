@@ -63,7 +63,7 @@ Throws
 """
 function colors!(dst::AbstractArray{T}, src::AbstractArray{T}, H::Int64, W::Int64) where {T}
     isbitstype(T) && sizeof(T) == 1 ||
-        throw(ArgumentError("elements of 1 bytes"))
+        throw(ArgumentError("elements must be plain data of 1 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 3 * H * W ||
         throw(DimensionMismatch("src is too short"))

@@ -4,7 +4,7 @@
 
 // What is proven holds for 64 bits.
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32");
+compile_error!("a usize of 64 bits is needed");
 
 /// How many bytes the source of colors has.
 ///
@@ -131,7 +131,7 @@ mod colors_simd {
         #[cfg(not(target_feature = "avx2"))]
         #[inline(always)]
         unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
-            // SAFETY: the caller's.
+            // SAFETY: as the caller says.
             unsafe { load(at) }
         }
 
@@ -278,7 +278,7 @@ mod colors_simd {
             }
         }
 
-        /// Whether sizes allow it, and it is done.
+        /// Copies where the sizes allow it, and returns whether it did.
         // The names are those of the definition.
         #[allow(non_snake_case)]
         pub fn colors<T: Copy>(H: usize, W: usize, src: &[T], dst: &mut [T]) -> bool {

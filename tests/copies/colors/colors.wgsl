@@ -20,7 +20,7 @@ fn colorsDestinationBytes(H: i32, W: i32) -> i32 {
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number does.
+/// How many blocks of 256 threads a launch of colors has; any number works.
 /// H >= 1
 /// W >= 1
 /// Assumes 3*H*W <= 2^31 - 1
@@ -60,7 +60,7 @@ fn colors(
       let place = 4 * id + part;
       let i0_0 = place / b;
       let r0_0 = place % b;
-      if (i0_0 < 3 && r0_0 < b) {
+      if (i0_0 < 3) {
         let origin = i0_0 + 3 * r0_0;
         let value = (colors_src[origin / 4] >> u32(origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << u32(part * 8))) | (value << u32(part * 8));

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_CUH
-#define LEGO_CURVE_CUH 0x6acb1240
+#define LEGO_CURVE_CUH 0x60a0754d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,7 +22,7 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number does.
+/// How many blocks of 256 threads a launch of curve has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long curve_blocks() noexcept {
   return 1;
 }
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(256, 4) curve(const T* __restrict__ src, T* __
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches curve on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches curve on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t curve_launch(const T* src, T* dst, cudaStream_t stream = nullptr) {
   curve<<<static_cast<unsigned>(curve_blocks()), 256, 0, stream>>>(src, dst);
@@ -95,6 +95,6 @@ inline cudaError_t curve_launch(const T* src, T* dst, cudaStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_CURVE_CUH != 0x6acb1240
+#elif LEGO_CURVE_CUH != 0x60a0754d
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_CUH

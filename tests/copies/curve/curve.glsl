@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CURVE_GLSL
-#define LEGO_CURVE_GLSL 0x3a7594cb
+#define LEGO_CURVE_GLSL 0x0934f93a
 
 // How many bytes the source of curve has.
 int curveSourceBytes() {
@@ -17,7 +17,7 @@ int curveDestinationBytes() {
   return 512;
 }
 
-// How many blocks of 256 threads a launch of curve has; any number does.
+// How many blocks of 256 threads a launch of curve has; any number works.
 int curveBlocks() {
   return 1;
 }
@@ -80,6 +80,6 @@ void curve() {
   }
 }
 
-#elif LEGO_CURVE_GLSL != 0x3a7594cb
+#elif LEGO_CURVE_GLSL != 0x0934f93a
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_HIP_H
-#define LEGO_CURVE_HIP_H 0x2fc00377
+#define LEGO_CURVE_HIP_H 0x0f51e20b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,7 +22,7 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number does.
+/// How many blocks of 256 threads a launch of curve has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long curve_blocks() noexcept {
   return 1;
 }
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(256, 4) curve(const T* __restrict__ src, T* __
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches curve on a stream; what hipGetLastError() gives then.
+/// Launches curve on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t curve_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   curve<<<static_cast<unsigned>(curve_blocks()), 256, 0, stream>>>(src, dst);
@@ -95,6 +95,6 @@ inline hipError_t curve_launch(const T* src, T* dst, hipStream_t stream = nullpt
 #endif
 #endif
 
-#elif LEGO_CURVE_HIP_H != 0x2fc00377
+#elif LEGO_CURVE_HIP_H != 0x0f51e20b
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_HIP_H

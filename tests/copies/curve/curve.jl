@@ -78,7 +78,7 @@ Throws
 """
 function curve!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
     isbitstype(T) && sizeof(T) == 8 ||
-        throw(ArgumentError("elements of 8 bytes"))
+        throw(ArgumentError("elements must be plain data of 8 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 64 ||
         throw(DimensionMismatch("src is too short"))

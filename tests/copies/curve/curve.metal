@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_METAL
-#define LEGO_CURVE_METAL 0x41d25cfe
+#define LEGO_CURVE_METAL 0x3c1fc6ac
 
 #include <metal_stdlib>
 
@@ -16,7 +16,7 @@ static inline long curveDestinationBytes() {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number does.
+/// How many blocks of 256 threads a launch of curve has; any number works.
 static inline long curveBlocks() {
   return 1;
 }
@@ -68,8 +68,8 @@ kernel void curve(
     device const ulong *src [[buffer(0)]], device ulong *dst [[buffer(1)]],
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
-  device const ulong *const src8 = reinterpret_cast<device const ulong *>(src);
-  device ulong *const dst8 = reinterpret_cast<device ulong *>(dst);
+  device const ulong *const src8 = src;
+  device ulong *const dst8 = dst;
   for (long id = group * long(256) + own; id < 64; id += groups * long(256)) {
     const long j = id % 8;
     const long i = id / 8;
@@ -78,6 +78,6 @@ kernel void curve(
   }
 }
 
-#elif LEGO_CURVE_METAL != 0x41d25cfe
+#elif LEGO_CURVE_METAL != 0x3c1fc6ac
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_METAL

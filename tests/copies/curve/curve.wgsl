@@ -14,7 +14,7 @@ fn curveDestinationBytes() -> i32 {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number does.
+/// How many blocks of 256 threads a launch of curve has; any number works.
 fn curveBlocks() -> i32 {
   return 1;
 }

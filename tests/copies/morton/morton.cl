@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_CL
-#define LEGO_MORTON_CL 0x0fda9b99
+#define LEGO_MORTON_CL 0x089a77db
 
 /// How many bytes the source of morton has.
 static inline long morton_source_bytes(void) {
@@ -15,7 +15,7 @@ static inline long morton_destination_bytes(void) {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number does.
+/// How many blocks of 256 threads a launch of morton has; any number works.
 static inline long morton_blocks(void) {
   return 2;
 }
@@ -94,6 +94,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void morton(
   }
 }
 
-#elif LEGO_MORTON_CL != 0x0fda9b99
+#elif LEGO_MORTON_CL != 0x089a77db
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_CL

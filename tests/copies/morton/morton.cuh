@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_CUH
-#define LEGO_MORTON_CUH 0x5a0cddf1
+#define LEGO_MORTON_CUH 0x6cdcf14e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,7 +23,7 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number does.
+/// How many blocks of 256 threads a launch of morton has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long morton_blocks() noexcept {
   return 2;
 }
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(256, 4) morton(const T* __restrict__ src, T* _
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches morton on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches morton on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t morton_launch(const T* src, T* dst, cudaStream_t stream = nullptr) {
   morton<<<static_cast<unsigned>(morton_blocks()), 256, 0, stream>>>(src, dst);
@@ -116,6 +116,6 @@ inline cudaError_t morton_launch(const T* src, T* dst, cudaStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_MORTON_CUH != 0x5a0cddf1
+#elif LEGO_MORTON_CUH != 0x6cdcf14e
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MORTON_GLSL
-#define LEGO_MORTON_GLSL 0x093febf1
+#define LEGO_MORTON_GLSL 0x709939ab
 
 // How many bytes the source of morton has.
 int mortonSourceBytes() {
@@ -18,7 +18,7 @@ int mortonDestinationBytes() {
   return 512;
 }
 
-// How many blocks of 256 threads a launch of morton has; any number does.
+// How many blocks of 256 threads a launch of morton has; any number works.
 int mortonBlocks() {
   return 2;
 }
@@ -74,6 +74,6 @@ void morton() {
   }
 }
 
-#elif LEGO_MORTON_GLSL != 0x093febf1
+#elif LEGO_MORTON_GLSL != 0x709939ab
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_GLSL

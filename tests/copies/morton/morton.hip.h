@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HIP_H
-#define LEGO_MORTON_HIP_H 0x0e8b8c36
+#define LEGO_MORTON_HIP_H 0x12992d48
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,7 +23,7 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number does.
+/// How many blocks of 256 threads a launch of morton has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long morton_blocks() noexcept {
   return 2;
 }
@@ -107,7 +107,7 @@ __global__ void __launch_bounds__(256, 4) morton(const T* __restrict__ src, T* _
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches morton on a stream; what hipGetLastError() gives then.
+/// Launches morton on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t morton_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   morton<<<static_cast<unsigned>(morton_blocks()), 256, 0, stream>>>(src, dst);
@@ -116,6 +116,6 @@ inline hipError_t morton_launch(const T* src, T* dst, hipStream_t stream = nullp
 #endif
 #endif
 
-#elif LEGO_MORTON_HIP_H != 0x0e8b8c36
+#elif LEGO_MORTON_HIP_H != 0x12992d48
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HIP_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_METAL
-#define LEGO_MORTON_METAL 0x2bf8a988
+#define LEGO_MORTON_METAL 0x4fb994e3
 
 #include <metal_stdlib>
 
@@ -17,7 +17,7 @@ static inline long mortonDestinationBytes() {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number does.
+/// How many blocks of 256 threads a launch of morton has; any number works.
 static inline long mortonBlocks() {
   return 2;
 }
@@ -34,8 +34,8 @@ kernel void morton(
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
   threadgroup metal::uint4 tile[125];
-  device const ushort *const src2 = reinterpret_cast<device const ushort *>(src);
-  device ushort *const dst2 = reinterpret_cast<device ushort *>(dst);
+  device const ushort *const src2 = src;
+  device ushort *const dst2 = dst;
   device const uint *const src4 = reinterpret_cast<device const uint *>(src);
   device uint *const dst4 = reinterpret_cast<device uint *>(dst);
   threadgroup uint *const tile4 = reinterpret_cast<threadgroup uint *>(tile);
@@ -98,6 +98,6 @@ kernel void morton(
   }
 }
 
-#elif LEGO_MORTON_METAL != 0x2bf8a988
+#elif LEGO_MORTON_METAL != 0x4fb994e3
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_METAL

@@ -92,7 +92,7 @@ mod morton_simd {
         #[cfg(not(target_feature = "avx2"))]
         #[inline(always)]
         unsafe fn load_two<T>(at: *const T, _apart: usize) -> Wide {
-            // SAFETY: the caller's.
+            // SAFETY: as the caller says.
             unsafe { load(at) }
         }
 
@@ -160,7 +160,7 @@ mod morton_simd {
             }
         }
 
-        /// Whether sizes allow it, and it is done.
+        /// Copies where the sizes allow it, and returns whether it did.
         pub fn morton<T: Copy>(src: &[T], dst: &mut [T]) -> bool {
             for i0 in 0..rolled(2) {
                 for i2 in 0..rolled(2) {

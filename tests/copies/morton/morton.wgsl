@@ -15,7 +15,7 @@ fn mortonDestinationBytes() -> i32 {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number does.
+/// How many blocks of 256 threads a launch of morton has; any number works.
 fn mortonBlocks() -> i32 {
   return 2;
 }

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CL
-#define LEGO_PITCHED_CL 0x63748d15
+#define LEGO_PITCHED_CL 0x42ce4808
 
 /// How many bytes the source of pitched has.
 /// @param M M >= 1
@@ -24,7 +24,7 @@ static inline long pitched_destination_bytes(long M, long N, long LD) {
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number does.
+/// How many blocks of 256 threads a launch of pitched has; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -84,6 +84,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void pitched(
   }
 }
 
-#elif LEGO_PITCHED_CL != 0x63748d15
+#elif LEGO_PITCHED_CL != 0x42ce4808
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CL

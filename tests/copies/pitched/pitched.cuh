@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CUH
-#define LEGO_PITCHED_CUH 0x700e7f1c
+#define LEGO_PITCHED_CUH 0x4b30d017
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,7 +41,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number does.
+/// How many blocks of 256 threads a launch of pitched has; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -111,8 +111,8 @@ __global__ void __launch_bounds__(256, 4) pitched(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches pitched on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches pitched on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t pitched_launch(
     long long M, long long N, long long LD, const T* src, T* dst, cudaStream_t stream = nullptr) {
@@ -122,6 +122,6 @@ inline cudaError_t pitched_launch(
 #endif
 #endif
 
-#elif LEGO_PITCHED_CUH != 0x700e7f1c
+#elif LEGO_PITCHED_CUH != 0x4b30d017
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CUH

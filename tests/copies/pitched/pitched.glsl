@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_PITCHED_GLSL
-#define LEGO_PITCHED_GLSL 0x5babd914
+#define LEGO_PITCHED_GLSL 0x52d11909
 
 // How many bytes the source of pitched has.
 // M >= 1
@@ -26,7 +26,7 @@ int pitchedDestinationBytes(int M, int N, int LD) {
   return M * N * 4;
 }
 
-// How many blocks of 256 threads a launch of pitched has; any number does.
+// How many blocks of 256 threads a launch of pitched has; any number works.
 // M >= 1
 // 1 <= N <= LD
 // LD >= 1
@@ -85,6 +85,6 @@ void pitched(int M, int N, int LD) {
   }
 }
 
-#elif LEGO_PITCHED_GLSL != 0x5babd914
+#elif LEGO_PITCHED_GLSL != 0x52d11909
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_GLSL

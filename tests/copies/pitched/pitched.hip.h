@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HIP_H
-#define LEGO_PITCHED_HIP_H 0x48dbac6a
+#define LEGO_PITCHED_HIP_H 0x1ec8985e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -41,7 +41,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number does.
+/// How many blocks of 256 threads a launch of pitched has; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(256, 4) pitched(
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches pitched on a stream; what hipGetLastError() gives then.
+/// Launches pitched on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t pitched_launch(
     long long M, long long N, long long LD, const T* src, T* dst, hipStream_t stream = nullptr) {
@@ -122,6 +122,6 @@ inline hipError_t pitched_launch(
 #endif
 #endif
 
-#elif LEGO_PITCHED_HIP_H != 0x48dbac6a
+#elif LEGO_PITCHED_HIP_H != 0x1ec8985e
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HIP_H

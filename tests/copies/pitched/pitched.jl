@@ -73,7 +73,7 @@ Throws
 function pitched!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64, N::Int64,
     LD::Int64) where {T}
     isbitstype(T) && sizeof(T) == 4 ||
-        throw(ArgumentError("elements of 4 bytes"))
+        throw(ArgumentError("elements must be plain data of 4 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= LD * (M - 1) + N ||
         throw(DimensionMismatch("src is too short"))

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_METAL
-#define LEGO_PITCHED_METAL 0x2a103b45
+#define LEGO_PITCHED_METAL 0x661b22fb
 
 #include <metal_stdlib>
 
@@ -26,7 +26,7 @@ static inline long pitchedDestinationBytes(long M, long N, long LD) {
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number does.
+/// How many blocks of 256 threads a launch of pitched has; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -50,8 +50,8 @@ kernel void pitched(
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
   threadgroup metal::uint4 tile[1040];
-  device const uint *const src4 = reinterpret_cast<device const uint *>(src);
-  device uint *const dst4 = reinterpret_cast<device uint *>(dst);
+  device const uint *const src4 = src;
+  device uint *const dst4 = dst;
   threadgroup uint *const tile4 = reinterpret_cast<threadgroup uint *>(tile);
   const long count = (N + 63) / 64;
   const long count1 = (M + 63) / 64;
@@ -89,6 +89,6 @@ kernel void pitched(
   }
 }
 
-#elif LEGO_PITCHED_METAL != 0x2a103b45
+#elif LEGO_PITCHED_METAL != 0x661b22fb
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_METAL

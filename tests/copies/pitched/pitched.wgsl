@@ -23,7 +23,7 @@ fn pitchedDestinationBytes(M: i32, N: i32, LD: i32) -> i32 {
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number does.
+/// How many blocks of 256 threads a launch of pitched has; any number works.
 /// M >= 1
 /// 1 <= N <= LD
 /// LD >= 1

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_CL
-#define LEGO_RECORDS_CL 0x3bed722c
+#define LEGO_RECORDS_CL 0x6528aab8
 
 /// How many bytes the source of records has.
 /// @param M M >= 1
@@ -20,7 +20,7 @@ static inline long records_destination_bytes(long M, long N) {
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number does.
+/// How many blocks of 256 threads a launch of records has; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LONG_MAX
@@ -51,6 +51,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void records(
   }
 }
 
-#elif LEGO_RECORDS_CL != 0x3bed722c
+#elif LEGO_RECORDS_CL != 0x6528aab8
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_CL

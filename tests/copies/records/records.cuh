@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_CUH
-#define LEGO_RECORDS_CUH 0x3ff2fe37
+#define LEGO_RECORDS_CUH 0x2c117f3a
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long records_max(long long a, long long b) noexc
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number does.
+/// How many blocks of 256 threads a launch of records has; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LLONG_MAX
@@ -78,8 +78,8 @@ __global__ void __launch_bounds__(256, 4) records(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches records on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches records on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t records_launch(
     long long M, long long N, const T* src, T* dst, cudaStream_t stream = nullptr) {
@@ -89,6 +89,6 @@ inline cudaError_t records_launch(
 #endif
 #endif
 
-#elif LEGO_RECORDS_CUH != 0x3ff2fe37
+#elif LEGO_RECORDS_CUH != 0x2c117f3a
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RECORDS_GLSL
-#define LEGO_RECORDS_GLSL 0x69897b9a
+#define LEGO_RECORDS_GLSL 0x0441a23a
 
 // How many bytes the source of records has.
 // M >= 1
@@ -23,7 +23,7 @@ int recordsDestinationBytes(int M, int N) {
   return M * N * 12;
 }
 
-// How many blocks of 256 threads a launch of records has; any number does.
+// How many blocks of 256 threads a launch of records has; any number works.
 // M >= 1
 // N >= 1
 // Assumes M*N*12 <= 2^31 - 1
@@ -55,6 +55,6 @@ void records(int M, int N) {
   }
 }
 
-#elif LEGO_RECORDS_GLSL != 0x69897b9a
+#elif LEGO_RECORDS_GLSL != 0x0441a23a
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_GLSL

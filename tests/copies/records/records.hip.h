@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_HIP_H
-#define LEGO_RECORDS_HIP_H 0x783f90d3
+#define LEGO_RECORDS_HIP_H 0x1608db4b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long records_max(long long a, long long b) noexc
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number does.
+/// How many blocks of 256 threads a launch of records has; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LLONG_MAX
@@ -79,7 +79,7 @@ __global__ void __launch_bounds__(256, 4) records(
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches records on a stream; what hipGetLastError() gives then.
+/// Launches records on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t records_launch(
     long long M, long long N, const T* src, T* dst, hipStream_t stream = nullptr) {
@@ -89,6 +89,6 @@ inline hipError_t records_launch(
 #endif
 #endif
 
-#elif LEGO_RECORDS_HIP_H != 0x783f90d3
+#elif LEGO_RECORDS_HIP_H != 0x1608db4b
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_HIP_H

@@ -64,7 +64,7 @@ Throws
 function records!(dst::AbstractArray{T}, src::AbstractArray{T}, M::Int64,
     N::Int64) where {T}
     isbitstype(T) && sizeof(T) == 12 ||
-        throw(ArgumentError("elements of 12 bytes"))
+        throw(ArgumentError("elements must be plain data of 12 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= M * N ||
         throw(DimensionMismatch("src is too short"))

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_METAL
-#define LEGO_RECORDS_METAL 0x116e1dfb
+#define LEGO_RECORDS_METAL 0x258676bd
 
 #include <metal_stdlib>
 
@@ -22,7 +22,7 @@ static inline long recordsDestinationBytes(long M, long N) {
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number does.
+/// How many blocks of 256 threads a launch of records has; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LONG_MAX
@@ -41,8 +41,8 @@ kernel void records(
     constant long &M [[buffer(2)]], constant long &N [[buffer(3)]],
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
-  device const uint *const src4 = reinterpret_cast<device const uint *>(src);
-  device uint *const dst4 = reinterpret_cast<device uint *>(dst);
+  device const uint *const src4 = src;
+  device uint *const dst4 = dst;
   const long words = 3 * (M * N);
   const long a = 3 * N;
   const long b = 3 * M;
@@ -56,6 +56,6 @@ kernel void records(
   }
 }
 
-#elif LEGO_RECORDS_METAL != 0x116e1dfb
+#elif LEGO_RECORDS_METAL != 0x258676bd
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_METAL

@@ -4,7 +4,7 @@
 
 // What is proven holds for 64 bits.
 #[cfg(not(target_pointer_width = "64"))]
-compile_error!("a usize of 64 bits is needed: bound the sizes, or ask for uint32");
+compile_error!("a usize of 64 bits is needed");
 
 /// How many bytes the source of records has.
 ///

@@ -20,7 +20,7 @@ fn recordsDestinationBytes(M: i32, N: i32) -> i32 {
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number does.
+/// How many blocks of 256 threads a launch of records has; any number works.
 /// M >= 1
 /// N >= 1
 /// Assumes M*N*12 <= 2^31 - 1

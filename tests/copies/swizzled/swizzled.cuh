@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_CUH
-#define LEGO_SWIZZLED_CUH 0x2d8e051e
+#define LEGO_SWIZZLED_CUH 0x3cfc88e5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,7 +22,7 @@
   return 1024;
 }
 
-/// How many blocks of 256 threads a launch of swizzled has; any number does.
+/// How many blocks of 256 threads a launch of swizzled has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long swizzled_blocks() noexcept {
   return 2;
 }
@@ -64,8 +64,8 @@ __global__ void __launch_bounds__(256, 4) swizzled(const T* __restrict__ src, T*
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches swizzled on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches swizzled on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t swizzled_launch(const T* src, T* dst, cudaStream_t stream = nullptr) {
   swizzled<<<static_cast<unsigned>(swizzled_blocks()), 256, 0, stream>>>(src, dst);
@@ -74,6 +74,6 @@ inline cudaError_t swizzled_launch(const T* src, T* dst, cudaStream_t stream = n
 #endif
 #endif
 
-#elif LEGO_SWIZZLED_CUH != 0x2d8e051e
+#elif LEGO_SWIZZLED_CUH != 0x3cfc88e5
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_CUH

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_HIP_H
-#define LEGO_SWIZZLED_HIP_H 0x31a59ed0
+#define LEGO_SWIZZLED_HIP_H 0x6707d217
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,7 +22,7 @@
   return 1024;
 }
 
-/// How many blocks of 256 threads a launch of swizzled has; any number does.
+/// How many blocks of 256 threads a launch of swizzled has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long swizzled_blocks() noexcept {
   return 2;
 }
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(256, 4) swizzled(const T* __restrict__ src, T*
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches swizzled on a stream; what hipGetLastError() gives then.
+/// Launches swizzled on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t swizzled_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   swizzled<<<static_cast<unsigned>(swizzled_blocks()), 256, 0, stream>>>(src, dst);
@@ -74,6 +74,6 @@ inline hipError_t swizzled_launch(const T* src, T* dst, hipStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_SWIZZLED_HIP_H != 0x31a59ed0
+#elif LEGO_SWIZZLED_HIP_H != 0x6707d217
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HIP_H

@@ -53,7 +53,7 @@ Throws
 """
 function swizzled!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
     isbitstype(T) && sizeof(T) == 2 ||
-        throw(ArgumentError("elements of 2 bytes"))
+        throw(ArgumentError("elements must be plain data of 2 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 512 ||
         throw(DimensionMismatch("src is too short"))

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_METAL
-#define LEGO_SWIZZLED_METAL 0x6011c4e3
+#define LEGO_SWIZZLED_METAL 0x48a4f1e2
 
 #include <metal_stdlib>
 
@@ -16,7 +16,7 @@ static inline long swizzledDestinationBytes() {
   return 1024;
 }
 
-/// How many blocks of 256 threads a launch of swizzled has; any number does.
+/// How many blocks of 256 threads a launch of swizzled has; any number works.
 static inline long swizzledBlocks() {
   return 2;
 }
@@ -47,8 +47,8 @@ kernel void swizzled(
     device const ushort *src [[buffer(0)]], device ushort *dst [[buffer(1)]],
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
-  device const ushort *const src2 = reinterpret_cast<device const ushort *>(src);
-  device ushort *const dst2 = reinterpret_cast<device ushort *>(dst);
+  device const ushort *const src2 = src;
+  device ushort *const dst2 = dst;
   for (long id = group * long(256) + own; id < 512; id += groups * long(256)) {
     const long j = id % 64;
     const long i = id / 64;
@@ -57,6 +57,6 @@ kernel void swizzled(
   }
 }
 
-#elif LEGO_SWIZZLED_METAL != 0x6011c4e3
+#elif LEGO_SWIZZLED_METAL != 0x48a4f1e2
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_METAL

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_CL
-#define LEGO_TILES_CL 0x486d6969
+#define LEGO_TILES_CL 0x622e8e4d
 
 /// How many bytes the source of tiles has.
 static inline long tiles_source_bytes(void) {
@@ -14,7 +14,7 @@ static inline long tiles_destination_bytes(void) {
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number does.
+/// How many blocks of 256 threads a launch of tiles has; any number works.
 static inline long tiles_blocks(void) {
   return 1;
 }
@@ -58,6 +58,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void tiles(
   }
 }
 
-#elif LEGO_TILES_CL != 0x486d6969
+#elif LEGO_TILES_CL != 0x622e8e4d
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_CL

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_CUH
-#define LEGO_TILES_CUH 0x22f02649
+#define LEGO_TILES_CUH 0x4694188d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,7 +22,7 @@
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number does.
+/// How many blocks of 256 threads a launch of tiles has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long tiles_blocks() noexcept {
   return 1;
 }
@@ -69,8 +69,8 @@ __global__ void __launch_bounds__(256, 4) tiles(const T* __restrict__ src, T* __
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches tiles on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches tiles on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t tiles_launch(const T* src, T* dst, cudaStream_t stream = nullptr) {
   tiles<<<static_cast<unsigned>(tiles_blocks()), 256, 0, stream>>>(src, dst);
@@ -79,6 +79,6 @@ inline cudaError_t tiles_launch(const T* src, T* dst, cudaStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_TILES_CUH != 0x22f02649
+#elif LEGO_TILES_CUH != 0x4694188d
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_CUH

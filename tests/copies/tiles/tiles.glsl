@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILES_GLSL
-#define LEGO_TILES_GLSL 0x4d4af121
+#define LEGO_TILES_GLSL 0x1967bcb1
 
 // How many bytes the source of tiles has.
 int tilesSourceBytes() {
@@ -17,7 +17,7 @@ int tilesDestinationBytes() {
   return 768;
 }
 
-// How many blocks of 256 threads a launch of tiles has; any number does.
+// How many blocks of 256 threads a launch of tiles has; any number works.
 int tilesBlocks() {
   return 1;
 }
@@ -44,6 +44,6 @@ void tiles() {
   }
 }
 
-#elif LEGO_TILES_GLSL != 0x4d4af121
+#elif LEGO_TILES_GLSL != 0x1967bcb1
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_HIP_H
-#define LEGO_TILES_HIP_H 0x4f68f1dc
+#define LEGO_TILES_HIP_H 0x1729d38f
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,7 +22,7 @@
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number does.
+/// How many blocks of 256 threads a launch of tiles has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long tiles_blocks() noexcept {
   return 1;
 }
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(256, 4) tiles(const T* __restrict__ src, T* __
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches tiles on a stream; what hipGetLastError() gives then.
+/// Launches tiles on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t tiles_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   tiles<<<static_cast<unsigned>(tiles_blocks()), 256, 0, stream>>>(src, dst);
@@ -79,6 +79,6 @@ inline hipError_t tiles_launch(const T* src, T* dst, hipStream_t stream = nullpt
 #endif
 #endif
 
-#elif LEGO_TILES_HIP_H != 0x4f68f1dc
+#elif LEGO_TILES_HIP_H != 0x1729d38f
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_HIP_H

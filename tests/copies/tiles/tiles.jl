@@ -38,7 +38,7 @@ Throws
 """
 function tiles!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
     isbitstype(T) && sizeof(T) == 4 ||
-        throw(ArgumentError("elements of 4 bytes"))
+        throw(ArgumentError("elements must be plain data of 4 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 192 ||
         throw(DimensionMismatch("src is too short"))

@@ -14,7 +14,7 @@ fn tilesDestinationBytes() -> i32 {
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number does.
+/// How many blocks of 256 threads a launch of tiles has; any number works.
 fn tilesBlocks() -> i32 {
   return 1;
 }

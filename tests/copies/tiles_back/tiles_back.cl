@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_CL
-#define LEGO_TILES_BACK_CL 0x772a1800
+#define LEGO_TILES_BACK_CL 0x36666ca9
 
 /// How many bytes the source of tiles_back has.
 /// @param P P >= 1
@@ -25,7 +25,7 @@ static inline long tiles_back_destination_bytes(long P, long Q, long LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number does.
+/// How many blocks of 256 threads a launch of tiles_back has; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
@@ -81,6 +81,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void tiles_back(
   }
 }
 
-#elif LEGO_TILES_BACK_CL != 0x772a1800
+#elif LEGO_TILES_BACK_CL != 0x36666ca9
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_CL

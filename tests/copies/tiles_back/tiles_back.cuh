@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_CUH
-#define LEGO_TILES_BACK_CUH 0x2d9957b6
+#define LEGO_TILES_BACK_CUH 0x129f9df4
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,7 +42,7 @@ LEGO_HOST_DEVICE constexpr long long tiles_back_max(long long a, long long b) no
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number does.
+/// How many blocks of 256 threads a launch of tiles_back has; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
@@ -111,17 +111,18 @@ __global__ void __launch_bounds__(256, 4) tiles_back(
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches tiles_back on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches tiles_back on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t tiles_back_launch(
     long long P, long long Q, long long LD, const T* src, T* dst, cudaStream_t stream = nullptr) {
-  tiles_back<<<static_cast<unsigned>(tiles_back_blocks(P, Q, LD)), 256, 0, stream>>>(P, Q, LD, src, dst);
+  tiles_back<<<static_cast<unsigned>(tiles_back_blocks(P, Q, LD)), 256, 0, stream>>>(
+      P, Q, LD, src, dst);
   return cudaGetLastError();
 }
 #endif
 #endif
 
-#elif LEGO_TILES_BACK_CUH != 0x2d9957b6
+#elif LEGO_TILES_BACK_CUH != 0x129f9df4
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_CUH

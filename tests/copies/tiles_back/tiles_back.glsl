@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILES_BACK_GLSL
-#define LEGO_TILES_BACK_GLSL 0x2d0ad780
+#define LEGO_TILES_BACK_GLSL 0x103c5720
 
 // How many bytes the source of tiles_back has.
 // P >= 1
@@ -27,7 +27,7 @@ int tilesBackDestinationBytes(int P, int Q, int LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-// How many blocks of 256 threads a launch of tiles_back has; any number does.
+// How many blocks of 256 threads a launch of tiles_back has; any number works.
 // P >= 1
 // Q >= 1
 // LD >= 8*Q
@@ -62,6 +62,6 @@ void tilesBack(int P, int Q, int LD) {
   }
 }
 
-#elif LEGO_TILES_BACK_GLSL != 0x2d0ad780
+#elif LEGO_TILES_BACK_GLSL != 0x103c5720
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_GLSL

@@ -74,7 +74,7 @@ Throws
 function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::Int64,
     LD::Int64) where {T}
     isbitstype(T) && sizeof(T) == 4 ||
-        throw(ArgumentError("elements of 4 bytes"))
+        throw(ArgumentError("elements must be plain data of 4 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 32 * P * Q ||
         throw(DimensionMismatch("src is too short"))

@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_METAL
-#define LEGO_TILES_BACK_METAL 0x47a1d174
+#define LEGO_TILES_BACK_METAL 0x7b2dfa9b
 
 #include <metal_stdlib>
 
@@ -27,7 +27,7 @@ static inline long tilesBackDestinationBytes(long P, long Q, long LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number does.
+/// How many blocks of 256 threads a launch of tiles_back has; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
@@ -51,8 +51,8 @@ kernel void tilesBack(
     constant long &P [[buffer(2)]], constant long &Q [[buffer(3)]], constant long &LD [[buffer(4)]],
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
-  device const uint *const src4 = reinterpret_cast<device const uint *>(src);
-  device uint *const dst4 = reinterpret_cast<device uint *>(dst);
+  device const uint *const src4 = src;
+  device uint *const dst4 = dst;
   device const metal::uint4 *const src16 = reinterpret_cast<device const metal::uint4 *>(src);
   device metal::uint4 *const dst16 = reinterpret_cast<device metal::uint4 *>(dst);
   const bool wide = LD % 4 == 0;
@@ -87,6 +87,6 @@ kernel void tilesBack(
   }
 }
 
-#elif LEGO_TILES_BACK_METAL != 0x47a1d174
+#elif LEGO_TILES_BACK_METAL != 0x7b2dfa9b
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_METAL

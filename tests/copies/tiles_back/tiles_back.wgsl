@@ -24,7 +24,7 @@ fn tilesBackDestinationBytes(P: i32, Q: i32, LD: i32) -> i32 {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number does.
+/// How many blocks of 256 threads a launch of tiles_back has; any number works.
 /// P >= 1
 /// Q >= 1
 /// LD >= 8*Q

@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_CL
-#define LEGO_UNPADDED_CL 0x1bbe0928
+#define LEGO_UNPADDED_CL 0x5e6db976
 
 /// How many bytes the source of unpadded has.
 static inline long unpadded_source_bytes(void) {
@@ -15,7 +15,7 @@ static inline long unpadded_destination_bytes(void) {
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number does.
+/// How many blocks of 256 threads a launch of unpadded has; any number works.
 static inline long unpadded_blocks(void) {
   return 1;
 }
@@ -102,6 +102,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void unpadded(
   }
 }
 
-#elif LEGO_UNPADDED_CL != 0x1bbe0928
+#elif LEGO_UNPADDED_CL != 0x5e6db976
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_CL

@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_CUH
-#define LEGO_UNPADDED_CUH 0x20f56123
+#define LEGO_UNPADDED_CUH 0x6b033b2d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,7 +23,7 @@
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number does.
+/// How many blocks of 256 threads a launch of unpadded has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long unpadded_blocks() noexcept {
   return 1;
 }
@@ -116,8 +116,8 @@ __global__ void __launch_bounds__(256, 4) unpadded(const T* __restrict__ src, T*
   }
 }
 
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-/// Launches unpadded on a stream; what cudaGetLastError() gives then.
+#if !defined(__CUDACC_RTC__)
+/// Launches unpadded on a stream, and returns cudaGetLastError().
 template <class T>
 inline cudaError_t unpadded_launch(const T* src, T* dst, cudaStream_t stream = nullptr) {
   unpadded<<<static_cast<unsigned>(unpadded_blocks()), 256, 0, stream>>>(src, dst);
@@ -126,6 +126,6 @@ inline cudaError_t unpadded_launch(const T* src, T* dst, cudaStream_t stream = n
 #endif
 #endif
 
-#elif LEGO_UNPADDED_CUH != 0x20f56123
+#elif LEGO_UNPADDED_CUH != 0x6b033b2d
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_UNPADDED_GLSL
-#define LEGO_UNPADDED_GLSL 0x0834a6e0
+#define LEGO_UNPADDED_GLSL 0x0f5a7b45
 
 // How many bytes the source of unpadded has.
 int unpaddedSourceBytes() {
@@ -18,7 +18,7 @@ int unpaddedDestinationBytes() {
   return 96;
 }
 
-// How many blocks of 256 threads a launch of unpadded has; any number does.
+// How many blocks of 256 threads a launch of unpadded has; any number works.
 int unpaddedBlocks() {
   return 1;
 }
@@ -42,7 +42,7 @@ void unpadded() {
       int r0_0 = place % 16;
       int i0_1 = r0_0 / 4;
       int r0_1 = r0_0 % 4;
-      if (i0_0 < 2 && i0_1 < 2 && r0_1 < 4) {
+      if (i0_0 < 2 && i0_1 < 2) {
         int origin = 12 * i0_0 + 6 * i0_1 + r0_1;
         uint value = (unpadded_src[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << (part * 16))) | (value << (part * 16));
@@ -74,6 +74,6 @@ void unpadded() {
   }
 }
 
-#elif LEGO_UNPADDED_GLSL != 0x0834a6e0
+#elif LEGO_UNPADDED_GLSL != 0x0f5a7b45
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_GLSL

@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_HIP_H
-#define LEGO_UNPADDED_HIP_H 0x7d4e0e21
+#define LEGO_UNPADDED_HIP_H 0x0047b0c5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,7 +23,7 @@
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number does.
+/// How many blocks of 256 threads a launch of unpadded has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long unpadded_blocks() noexcept {
   return 1;
 }
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(256, 4) unpadded(const T* __restrict__ src, T*
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches unpadded on a stream; what hipGetLastError() gives then.
+/// Launches unpadded on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t unpadded_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   unpadded<<<static_cast<unsigned>(unpadded_blocks()), 256, 0, stream>>>(src, dst);
@@ -126,6 +126,6 @@ inline hipError_t unpadded_launch(const T* src, T* dst, hipStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_UNPADDED_HIP_H != 0x7d4e0e21
+#elif LEGO_UNPADDED_HIP_H != 0x0047b0c5
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_HIP_H

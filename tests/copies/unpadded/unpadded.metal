@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_METAL
-#define LEGO_UNPADDED_METAL 0x453f682f
+#define LEGO_UNPADDED_METAL 0x61276e40
 
 #include <metal_stdlib>
 
@@ -17,7 +17,7 @@ static inline long unpaddedDestinationBytes() {
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number does.
+/// How many blocks of 256 threads a launch of unpadded has; any number works.
 static inline long unpaddedBlocks() {
   return 1;
 }
@@ -34,8 +34,8 @@ kernel void unpadded(
     device const ushort *src [[buffer(0)]], device ushort *dst [[buffer(1)]],
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
-  device const ushort *const src2 = reinterpret_cast<device const ushort *>(src);
-  device ushort *const dst2 = reinterpret_cast<device ushort *>(dst);
+  device const ushort *const src2 = src;
+  device ushort *const dst2 = dst;
   device const uint *const src4 = reinterpret_cast<device const uint *>(src);
   device uint *const dst4 = reinterpret_cast<device uint *>(dst);
   device const ulong *const src8 = reinterpret_cast<device const ulong *>(src);
@@ -106,6 +106,6 @@ kernel void unpadded(
   }
 }
 
-#elif LEGO_UNPADDED_METAL != 0x453f682f
+#elif LEGO_UNPADDED_METAL != 0x61276e40
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_METAL

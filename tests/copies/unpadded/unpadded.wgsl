@@ -15,7 +15,7 @@ fn unpaddedDestinationBytes() -> i32 {
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number does.
+/// How many blocks of 256 threads a launch of unpadded has; any number works.
 fn unpaddedBlocks() -> i32 {
   return 1;
 }
@@ -44,7 +44,7 @@ fn unpadded(
       let r0_0 = place % 16;
       let i0_1 = r0_0 / 4;
       let r0_1 = r0_0 % 4;
-      if (i0_0 < 2 && i0_1 < 2 && r0_1 < 4) {
+      if (i0_0 < 2 && i0_1 < 2) {
         let origin = 12 * i0_0 + 6 * i0_1 + r0_1;
         let value = (unpadded_src[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << u32(part * 16))) | (value << u32(part * 16));

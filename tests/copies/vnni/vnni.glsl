@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_VNNI_GLSL
-#define LEGO_VNNI_GLSL 0x64fa3f4c
+#define LEGO_VNNI_GLSL 0x4983acbc
 
 // How many bytes the source of vnni has.
 int vnniSourceBytes() {
@@ -17,7 +17,7 @@ int vnniDestinationBytes() {
   return 256;
 }
 
-// How many blocks of 256 threads a launch of vnni has; any number does.
+// How many blocks of 256 threads a launch of vnni has; any number works.
 int vnniBlocks() {
   return 4;
 }
@@ -71,6 +71,6 @@ void vnni() {
   }
 }
 
-#elif LEGO_VNNI_GLSL != 0x64fa3f4c
+#elif LEGO_VNNI_GLSL != 0x4983acbc
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_HIP_H
-#define LEGO_VNNI_HIP_H 0x1d4bae34
+#define LEGO_VNNI_HIP_H 0x49f757f1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,7 +22,7 @@
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number does.
+/// How many blocks of 256 threads a launch of vnni has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long vnni_blocks() noexcept {
   return 4;
 }
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(256, 4) vnni(const T* __restrict__ src, T* __r
   __shared__ __align__(16) unsigned char tile[460];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
-  unsigned char* const tile1 = reinterpret_cast<unsigned char*>(tile);
+  unsigned char* const tile1 = tile;
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
   unsigned* const tile4 = reinterpret_cast<unsigned*>(tile);
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(256, 4) vnni(const T* __restrict__ src, T* __r
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches vnni on a stream; what hipGetLastError() gives then.
+/// Launches vnni on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t vnni_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   vnni<<<static_cast<unsigned>(vnni_blocks()), 256, 0, stream>>>(src, dst);
@@ -112,6 +112,6 @@ inline hipError_t vnni_launch(const T* src, T* dst, hipStream_t stream = nullptr
 #endif
 #endif
 
-#elif LEGO_VNNI_HIP_H != 0x1d4bae34
+#elif LEGO_VNNI_HIP_H != 0x49f757f1
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_HIP_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_METAL
-#define LEGO_VNNI_METAL 0x1d6dfb65
+#define LEGO_VNNI_METAL 0x323835a9
 
 #include <metal_stdlib>
 
@@ -16,7 +16,7 @@ static inline long vnniDestinationBytes() {
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number does.
+/// How many blocks of 256 threads a launch of vnni has; any number works.
 static inline long vnniBlocks() {
   return 4;
 }
@@ -33,8 +33,8 @@ kernel void vnni(
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
   threadgroup metal::uint4 tile[29];
-  device const uchar *const src1 = reinterpret_cast<device const uchar *>(src);
-  device uchar *const dst1 = reinterpret_cast<device uchar *>(dst);
+  device const uchar *const src1 = src;
+  device uchar *const dst1 = dst;
   threadgroup uchar *const tile1 = reinterpret_cast<threadgroup uchar *>(tile);
   device const uint *const src4 = reinterpret_cast<device const uint *>(src);
   device uint *const dst4 = reinterpret_cast<device uint *>(dst);
@@ -96,6 +96,6 @@ kernel void vnni(
   }
 }
 
-#elif LEGO_VNNI_METAL != 0x1d6dfb65
+#elif LEGO_VNNI_METAL != 0x323835a9
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_METAL

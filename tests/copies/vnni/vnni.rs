@@ -144,7 +144,7 @@ mod vnni_simd {
             }
         }
 
-        /// Whether sizes allow it, and it is done.
+        /// Copies where the sizes allow it, and returns whether it did.
         pub fn vnni<T: Copy>(src: &[T], dst: &mut [T]) -> bool {
             for i0 in 0..4 {
                 block(&src[64 * i0..], &mut dst[64 * i0..], 16, 4);

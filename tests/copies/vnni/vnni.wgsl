@@ -14,7 +14,7 @@ fn vnniDestinationBytes() -> i32 {
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number does.
+/// How many blocks of 256 threads a launch of vnni has; any number works.
 fn vnniBlocks() -> i32 {
   return 4;
 }

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_CL
-#define LEGO_WEIGHTS_CL 0x781b0a6d
+#define LEGO_WEIGHTS_CL 0x017eeb57
 
 /// How many bytes the source of weights has.
 static inline long weights_source_bytes(void) {
@@ -15,7 +15,7 @@ static inline long weights_destination_bytes(void) {
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number does.
+/// How many blocks of 256 threads a launch of weights has; any number works.
 static inline long weights_blocks(void) {
   return 2;
 }
@@ -65,6 +65,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void weights(
   }
 }
 
-#elif LEGO_WEIGHTS_CL != 0x781b0a6d
+#elif LEGO_WEIGHTS_CL != 0x017eeb57
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_CL

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HIP_H
-#define LEGO_WEIGHTS_HIP_H 0x46d3eb89
+#define LEGO_WEIGHTS_HIP_H 0x563ee76b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,7 +23,7 @@
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number does.
+/// How many blocks of 256 threads a launch of weights has; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long weights_blocks() noexcept {
   return 2;
 }
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(256, 4) weights(const T* __restrict__ src, T* 
   __shared__ __align__(16) unsigned char tile[2336];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
-  unsigned char* const tile1 = reinterpret_cast<unsigned char*>(tile);
+  unsigned char* const tile1 = tile;
   for (long long piece = blockIdx.x; piece < 2; piece += gridDim.x) {
     const long long k0 = piece;
     const long long reads = 144 * k0;
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(256, 4) weights(const T* __restrict__ src, T* 
 }
 
 #if defined(HIP_INCLUDE_HIP_HIP_RUNTIME_H) && !defined(__HIPCC_RTC__)
-/// Launches weights on a stream; what hipGetLastError() gives then.
+/// Launches weights on a stream, and returns hipGetLastError().
 template <class T>
 inline hipError_t weights_launch(const T* src, T* dst, hipStream_t stream = nullptr) {
   weights<<<static_cast<unsigned>(weights_blocks()), 256, 0, stream>>>(src, dst);
@@ -85,6 +85,6 @@ inline hipError_t weights_launch(const T* src, T* dst, hipStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_WEIGHTS_HIP_H != 0x46d3eb89
+#elif LEGO_WEIGHTS_HIP_H != 0x563ee76b
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HIP_H

@@ -38,7 +38,7 @@ Throws
 """
 function weights!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
     isbitstype(T) && sizeof(T) == 1 ||
-        throw(ArgumentError("elements of 1 bytes"))
+        throw(ArgumentError("elements must be plain data of 1 bytes"))
     Base.require_one_based_indexing(dst, src)
     length(src) >= 4608 ||
         throw(DimensionMismatch("src is too short"))

@@ -380,7 +380,7 @@ mod weights_simd {
             }
         }
 
-        /// Whether sizes allow it, and it is done.
+        /// Copies where the sizes allow it, and returns whether it did.
         pub fn weights<T: Copy>(src: &[T], dst: &mut [T]) -> bool {
             let mut buffer = [src[0]; 2304];
             for t0 in 0..2 {

@@ -15,7 +15,7 @@ fn weightsDestinationBytes() -> i32 {
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number does.
+/// How many blocks of 256 threads a launch of weights has; any number works.
 fn weightsBlocks() -> i32 {
   return 5;
 }
@@ -48,7 +48,7 @@ fn weights(
       let r0_2 = r0_1 % 64;
       let i0_3 = r0_2 / 4;
       let r0_3 = r0_2 % 4;
-      if (i0_0 < 2 && i0_1 < 9 && i0_2 < 4 && i0_3 < 16 && r0_3 < 4) {
+      if (i0_0 < 2) {
         let origin = 144 * i0_0 + i0_1 + 36 * i0_2 + 288 * i0_3 + 9 * r0_3;
         let value = (weights_src[origin / 4] >> u32(origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << u32(part * 8))) | (value << u32(part * 8));
