@@ -228,10 +228,10 @@ def test_hints_hold_and_are_the_greatest_of_concrete_layouts():
         for text, key in slices_of(layout):
             positions = layout[key]
             runs = contiguity(positions)
-            found = render("{{ L.contiguity(part) }}", "triton", L=layout, part=text)
-            assert found == shown(runs), (layout, text)
-            found = render("{{ L.alignment(part) }}", "triton", L=layout, part=text)
-            assert found == shown(alignment(positions, runs)), (layout, text)
+            both = "{{ L.contiguity(part) }} {{ L.alignment(part) }}"
+            found = render(both, "triton", L=layout, part=text)
+            wanted = f"{shown(runs)} {shown(alignment(positions, runs))}"
+            assert found == wanted, (layout, text)
 
 
 def contiguity(positions):
