@@ -1,9 +1,10 @@
 """The check of every emission: what a fault of the way to the program, or of the definition, does."""
 
 import functools
-from pathlib import Path
 
 import pytest
+from index_functions import golden_cases
+from marks import golden_lowered
 
 from lego_emit import (
     Col,
@@ -24,13 +25,10 @@ from lego_emit.check.emission import _as_text, _in_order, compiled
 from lego_emit.check.points import Points
 from lego_emit.emit import registry
 from lego_emit.errors import InternalError, TemplateError, TraceError
-from lego_emit.golden import cases
 from lego_emit.ir.nodes import evaluate
 from lego_emit.lower import forms
-from lego_emit.pipeline import build_program
 
 CPP = registry.printer("cpp")
-GOLDEN = Path(__file__).parent.parent / "golden"
 M, N = symbols("M N")
 
 # -- faults of ours --------------------------------------------------------------------------------
@@ -216,12 +214,11 @@ def test_why_a_unit_was_not_compared():
 
 
 @pytest.mark.slow  # with sizes as parameters: test_golden.py
+@golden_lowered
 def test_every_golden_function_is_compared():
-    for case in cases(GOLDEN):
-        program = build_program(
-            case.subject, CPP, case.unit, sizes=case.sizes, assume=case.options.assume
-        )
-        for function in program.functions:
+    for case in golden_cases():
+        unit = case.emit("cpp", numbers=True)
+        for function in (unit.lowered or unit.program).functions:
             count, reason = function.checked
             assert count and not reason, (case.name, reason)
 
