@@ -202,7 +202,7 @@ def unchecked(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("language", ["cpp", "rust", "fortran"])
+@pytest.mark.parametrize("language", rest_deep(["cpp", "rust", "fortran"]))
 def test_a_forgotten_precondition_is_found(monkeypatch, unchecked, language):
     """An overflow that no header speaks of."""
     monkeypatch.setattr(widths._Needs, "width", lambda self: widths.Width(self.index_type))

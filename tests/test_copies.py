@@ -201,7 +201,7 @@ def test_boxes_of_one_kind_share_a_function(name, target):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("threads", [False, True])
-@pytest.mark.parametrize("target", rest_deep(LANGUAGES, 2))
+@pytest.mark.parametrize("target", rest_deep(LANGUAGES, 1))
 def test_a_function_of_boxes_moves_them(target, threads):
     if threads and target not in IN_PARTS:
         pytest.skip("copies in one thread")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import rest_deep
 
 RANDOM = Path(__file__).parent / "inside" / "random_kernels.py"
 
@@ -26,7 +27,7 @@ def right(form, first, end):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("form", ["python", "triton"])
+@pytest.mark.parametrize("form", rest_deep(["python", "triton"]))
 def test_random_kernels(form, request):
     if form == "triton":
         request.getfixturevalue("triton")

@@ -343,7 +343,7 @@ def test_the_bound_is_reached_where_it_was_missed(case):
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("seed", rest_slow(range(16), 2))
+@pytest.mark.parametrize("seed", rest_slow(rest_deep(range(16), 8), 2))
 def test_the_bound_is_reached(seed):
     draw = random.Random(seed)
     for _ in range(80):
@@ -352,7 +352,7 @@ def test_the_bound_is_reached(seed):
 
 
 @pytest.mark.quick(1)
-@pytest.mark.parametrize("seed", rest_slow(range(16), 2))
+@pytest.mark.parametrize("seed", rest_slow(rest_deep(range(16), 8), 2))
 def test_the_bound_is_reached_where_bits_are_mixed(seed):
     """No lane reads what another does, so that nothing collides, whatever the width."""
     draw = random.Random(100 + seed)
@@ -368,7 +368,7 @@ def test_the_bound_is_reached_where_bits_are_mixed(seed):
         assert all(c.is_free for c in seen), (pair, element_bytes)
 
 
-@pytest.mark.parametrize("seed", rest_slow(range(16), 2))
+@pytest.mark.parametrize("seed", rest_slow(rest_deep(range(16), 8), 2))
 def test_the_bound_is_reached_where_lanes_read_the_same(seed):
     draw = random.Random(200 + seed)
     for element_bytes in (1, 1, 2, 2, 4, 8) * 2:

@@ -244,10 +244,9 @@ def test_positions_up_to_the_greatest_value(rustc, index_type):
 # -- the array form ------------------------------------------------------------------------------
 
 
-def test_iterators_give_numpy_s_arrays(rustc):
-    units = index_functions.array_units("rust", INDEX_TYPES)
-    for profile in (RustTarget(), CheckedRustTarget()):
-        index_functions.assert_arrays(profile, units)
+@pytest.mark.parametrize("profile", rest_deep([CheckedRustTarget, RustTarget]))
+def test_iterators_give_numpy_s_arrays(profile, rustc):
+    index_functions.assert_arrays(profile(), index_functions.array_units("rust", INDEX_TYPES))
 
 
 def test_iterator_of_the_golden_case(cases, rustc):

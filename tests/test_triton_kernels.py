@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import rest_deep
 
 # Each kernel of a file through Triton's compiler and assembler, without a GPU.
 COMPILE = """
@@ -106,7 +107,7 @@ def compiled(path, pointers):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pointers", "kernels"),
-    [("matmul", "*fp16", 4), ("softmax", "*fp32", 1), ("layernorm", "*fp32", 3)],
+    rest_deep([("softmax", "*fp32", 1), ("layernorm", "*fp32", 3), ("matmul", "*fp16", 4)], 2),
 )
 def test_the_compiler_takes_a_kernel(triton, tmp_path, name, pointers, kernels):
     rewritten(name, tmp_path / "kernel.py")
