@@ -14,7 +14,7 @@ import pytest
 import z3
 from click.testing import CliRunner
 from index_functions import golden_cases
-from marks import others_slow, rest_deep, rest_slow, some_deep, some_slow
+from marks import others_slow, rest_deep, rest_slow, some_deep
 from net import corpus, foreign
 
 from lego_emit import Col, GenP, GroupBy, RegP, Row, Strided, TileBy, generate, pipeline
@@ -148,7 +148,8 @@ def test_the_same_bytes_in_another_process():
 pytest_trees = pytest.importorskip("tree_sitter")
 
 
-@pytest.mark.parametrize("language", some_slow(LANGUAGES, {*OTHER_TEXTS, "rust", "julia"}))
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_it_is_proved_again(language):
     assert checked(generate(SMALL, language, name="small"), SMALL)
     assert checked(generate(tiles, language), tiles)

@@ -134,7 +134,7 @@ def test_declared_types_are_proved(language):
         assert checked(unit, function), f"{checked(unit, function)}\n{unit}"
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["c", "cpp", "cuda"])
 def test_results_that_are_written_are_proved(language):
     for function in (picked, parted, halved, moved):
@@ -488,7 +488,7 @@ def test_a_function_that_is_compiled_for_a_number_is_proved(language, right, wro
     assert proved(data, text), f"{proved(data, text)}\n{text}"
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "right", "wrong"), HEADS)
 def test_a_head_that_is_wrong_is_refuted_or_refused(language, right, wrong):
     data, text = compiled_for(language, right, wrong, ())

@@ -276,6 +276,7 @@ def test_random_choices(seed, toolchain_of):
 # -- the text --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_text_of_a_choice():
     source = generate(TEXTURE, "c", name="texture").source
     assert "enum {\n  TEXTURE_ORDER_ROWS = 0,\n  TEXTURE_ORDER_TILES = 1," in source

@@ -318,7 +318,7 @@ def test_neighbors_are_moved_at_once_where_positions_are_no_digits():
         assert neighbors(index_space(*pair)) == found
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name, dims, block, count",
     [("hilbert.2D", (64, 64), (16, 16), 4), ("quda.even_odd", (4, 4, 8, 32), (1, 1, 8, 32), 2)],
@@ -537,7 +537,7 @@ def test_two_kernels_where_no_one_does_it(turn):
     planned(*large[::turn], 1)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [1, -1])
 def test_nests_of_many_digits_are_run_over_few_of_them_at_a_time(turn, monkeypatch):
     """Of a Morton order each bit is a digit; all of 2048 x 2048 took minutes."""

@@ -108,6 +108,7 @@ def test_routines_do_what_numpy_does(target):
     assert np.array_equal(tiles, given.reshape(4, 8, 6, 8).transpose(0, 2, 1, 3).reshape(-1))
 
 
+@pytest.mark.slow
 def test_a_box_of_nothing_may_begin_behind_a_memory_in_numpy():
     unit, sizes = made("gaps", "numpy"), {"M": 2, "N": 37}
     given = np.arange(2 * 37 + 8, dtype=np.uint8)
@@ -404,6 +405,7 @@ def test_languages_without_copies_are_named(target):
         copy(Row(4), Row(4), target)
 
 
+@pytest.mark.slow
 def test_a_type_that_a_copy_does_not_choose_is_no_way_out():
     swizzled = GenP(
         [M, 8 * N],

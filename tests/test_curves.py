@@ -207,6 +207,7 @@ def in_branch(n, x, y):
     return catalogue["hilbert.2D"](n, n)[x, y] if x > y else 0
 
 
+@pytest.mark.slow
 def test_the_header_says_it():
     unit = emitted("unequal")
     assert unit.functions[0].assumptions == (

@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 from index_functions import golden_cases
-from marks import golden_lowered, rest_deep, rest_slow
+from marks import golden_lowered, rest_deep
 
 from lego_emit import GroupBy, RegP, catalogue, generate, symbols
 from lego_emit.algebra.masked import Padded
@@ -292,7 +292,8 @@ def test_an_index_of_one_value_is_no_size(given):
     assert [p.name for p in made.params] == ["N"]
 
 
-@pytest.mark.parametrize("target", rest_slow(["c", "rust"]))
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["c", "rust"])
 def test_certified_where_a_difference_is_negative_for_small_sizes(target):
     def f(i, N):
         return i * (N * N - 2 * N + 1)

@@ -151,6 +151,7 @@ def test_mfma():
             assert hardware.mfma("b", 16)(i, lane) == (4 * (lane // 16) + i, lane % 16)
 
 
+@pytest.mark.slow
 def test_wmma():
     """AMD Matrix Instruction Calculator, v_wmma_f32_16x16x16_f16 of RDNA3 and RDNA4: in the former rows
     of the result alternate between the halves of a wave."""

@@ -373,6 +373,7 @@ def test_indices_of_narrow_types_are_computed_as_wide_as_positions():
         assert [f.tolist() for f in found] == [[5060, 9901]] * 2
 
 
+@pytest.mark.slow
 def test_a_difference_of_unsigned_indices_in_numba_is_signed():
     numba = pytest.importorskip("numba")
     np = pytest.importorskip("numpy")
@@ -558,6 +559,7 @@ def test_the_text_does_without_lego_emit():
     assert "assume" not in at.lego.source
 
 
+@pytest.mark.slow
 def test_program_ids_in_groups():
     @jit(target="python")
     def place(rows, columns, group, t):

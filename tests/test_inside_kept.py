@@ -40,6 +40,7 @@ def of_layout(layout):
     return at
 
 
+@pytest.mark.slow
 def test_a_second_time_nothing_is_lowered(lowered):
     def tiles(M, N, p, i, a, b):
         T = TileBy([M // 4, N // 4], [4, 4]).OrderBy(Row(M, N))

@@ -5,6 +5,7 @@ from marks import rest_deep
 from net import texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", rest_deep(range(8)))
 def test_random_texts(seed):
     found = [f"{text.text!r}: {why}" for _, text, why in texts.search(seed, range(60))]

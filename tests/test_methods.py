@@ -186,6 +186,7 @@ def test_several_subjects(compiled):
     }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", rest_deep(LANGUAGES))
 def test_the_form_is_that_of_the_plain_function(language):
     """What the plain form computes stands in the method: the same operations in the same types."""

@@ -110,6 +110,7 @@ def test_the_text():
     )
 
 
+@pytest.mark.slow
 def test_names_have_one_value():
     text = rendered(
         "%c32 = arith.constant 1 : index\n{% index s = S[i, j] %}\n{% index a, b = G.inv(p) %}"

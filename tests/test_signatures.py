@@ -319,6 +319,7 @@ def test_certificates(language):
         assert report, f"{report}\n{unit.source}"
 
 
+@pytest.mark.slow
 def test_a_certificate_of_usize():
     small = {f"size.{c}": (1, 100) for c in "xyz"}
     unit = generate(voxel, "rust", index_type="usize", ranges=RANGES | small)

@@ -409,7 +409,7 @@ def test_names_that_nobody_defined_are_parameters():
     assert verified and "and the Python function: equal" in str(verified)
 
 
-@pytest.mark.quick(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [WRAP32, WRAP64])
 def test_verify_compares_with_a_function_that_wraps(options):
     unit = generate(splitmix, "cpp", **options)
