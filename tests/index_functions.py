@@ -171,8 +171,11 @@ def assert_border(toolchain, index_type):
 
 @cache
 def golden_cases() -> list[golden.Case]:
-    """All golden cases, loaded once."""
-    return golden.cases(ROOT)
+    """All golden cases, loaded once; each text is made once."""
+    found = golden.cases(ROOT)
+    for case in found:
+        vars(case)["emit"] = cache(case.emit)
+    return found
 
 
 @cache
