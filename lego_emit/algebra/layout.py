@@ -264,7 +264,7 @@ class Layout(Indexable):
     def _name(self) -> str:
         return "TileBy" if self.tiled else "GroupBy"
 
-    @property
+    @cached_property
     def dims(self) -> tuple[Any, ...]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The sizes of all tiles, outermost first."""
         return tuple(n for tile in self.tiles for n in tile)
