@@ -7,7 +7,20 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from lego_emit import ExpandBy, GenP, GroupBy, OrderBy, RegP, Row, TileBy, generate, golden
+from lego_emit import (
+    Choice,
+    Col,
+    ExpandBy,
+    GenP,
+    GroupBy,
+    OrderBy,
+    RegP,
+    Row,
+    TileBy,
+    generate,
+    golden,
+    symbols,
+)
 from lego_emit.check import host
 from lego_emit.check.expected import numbers_of
 from lego_emit.cli import main
@@ -16,6 +29,7 @@ from lego_emit.errors import AssumptionError, TargetError, VerifyError, WidthErr
 from lego_emit.ir.nodes import Node, evaluate
 from lego_emit.ir.relations import between, bounds, names_in, parts, read, says
 from lego_emit.run.space import space_of
+from lego_emit.targets.c import CTarget
 from lego_emit.types import U8
 
 pytestmark = pytest.mark.slow
@@ -142,6 +156,28 @@ def test_streams_in_chunks(monkeypatch):
     )
     assert found and seen == [(min(k, 16384), 16384) for k in range(1000, 17001, 1000)]
     assert found.checks[1].indices >= 100
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        {"rows": Row(4, 6), "turned": GroupBy([6, 4]).OrderBy(RegP([6, 4], [1, 0]))},
+        Choice(symbols("tag"), {0: Row(4, 6), 1: Col(4, 6)}),
+    ],
+)
+def test_a_unit_is_compiled_once(subject, monkeypatch):
+    """Of several subjects, and of a layout for each number of a tag."""
+    compiled = []
+    compile_all = CTarget.compile
+
+    def counted(self, units):
+        compiled.append(len(units))
+        return compile_all(self, units)
+
+    monkeypatch.setattr(CTarget, "compile", counted)
+    found = generate(subject, "c", name="several").verify()
+    assert found and len(found.checks) > 3
+    assert compiled == [1]
 
 
 def test_a_large_space_in_bounded_memory():

@@ -176,9 +176,9 @@ class HostChecker:
 class CpuChecker(HostChecker):
     """Checks through a target that runs on the CPU."""
 
-    def __init__(self, target: Target, unit: Unit):
+    def __init__(self, target: Target, compiled: Callable[[], Compiled]):
         self.what = f"the CPU, {target.find().version}"
-        self.compiled: Compiled = target.compile([unit])[0]
+        self.compiled = compiled()
         free = getattr(self.compiled._library, "takes_threads", False)
         self._workers = os.cpu_count() or 1 if free else 1
 
@@ -198,10 +198,16 @@ class CpuChecker(HostChecker):
         return self.compiled.columns(function, given)
 
 
-def checker_of(target: Target, unit: Unit, on: str, spaces: Mapping[str, Space]) -> Checker:
-    """What checks a unit through its toolchain on a device."""
+def checker_of(
+    target: Target,
+    unit: Unit,
+    on: str,
+    spaces: Mapping[str, Space],
+    compiled: Callable[[], Compiled],
+) -> Checker:
+    """What checks a unit through its toolchain on a device. compiled: gives the unit for the CPU."""
     if on == "cpu":
-        return CpuChecker(target, unit)
+        return CpuChecker(target, compiled)
     checker = target.checker(unit, on, spaces)
     # Kernels run over whole spaces.
     return HostChecker(checker) if any(s.conditions for s in spaces.values()) else checker

@@ -12,9 +12,10 @@ with what is emitted: on a golden table whole, else at the corners, the first an
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import product
 from math import prod
 from typing import Any
@@ -28,7 +29,7 @@ from ..ir.relations import names_in
 from ..run.devices import Progress, round_trips
 from ..run.registry import toolchain_of
 from ..run.space import Space, check_names, spaces_of
-from ..run.target import check_given
+from ..run.target import Compiled, check_given
 from ..trace.signature import Signature
 from .checks import Check, Checks
 from .exhaustive import symbols_of
@@ -128,8 +129,10 @@ def verify(
     claim: str = "",
     samples: int = SAMPLES,
     progress: Progress | None = None,
+    compiled: Callable[[], Compiled] | None = None,
 ) -> Verification:
-    """Check a unit over its whole index space; see Emitted.verify. subject: what it was made of."""
+    """Check a unit over its whole index space; see Emitted.verify. subject: what it was made of; compiled:
+    gives the unit, or the one that it is a part of, for the CPU."""
     if claim not in CLAIMS:
         raise VerifyError(f"no claim {claim!r}; there are 'injective' and 'bijective'")
     if domain and unit.is_pair:
@@ -142,6 +145,7 @@ def verify(
     reference = subject if own else reference
     taken = _taken(reference)
     check_given(unit)
+    compiled = compiled or _once_compiled(unit)
 
     def over(spaces: Mapping[str, Space], given: Mapping[str, int]) -> Verification:
         """The check over these spaces."""
@@ -155,7 +159,7 @@ def verify(
             if reference is not None and case is None:
                 known = {**unit.fixed, **given}
                 waiting = pool.submit(expected, unit, spaces, reference, known, samples, own)
-            checker = checker_of(toolchain_of(unit.printer), unit, on, spaces)
+            checker = checker_of(toolchain_of(unit.printer), unit, on, spaces, compiled)
             checks = Checks(checker, progress or (lambda done, total: None))
             if unit.is_pair:
                 checks.round_trips(round_trips(unit, spaces))
@@ -215,7 +219,7 @@ def verify_each(
     options: Mapping[str, Any],
 ) -> Verification:
     """verify() of a unit of several subjects, one after the other."""
-    parts = _parts(unit)
+    parts, compiled = _parts(unit), _once_compiled(replace(unit, known=unit.program))
     references = [None] * len(parts) if references is None else references
     if is_bundle(references):
         references = [*references.functions_of().values()]
@@ -231,10 +235,22 @@ def verify_each(
         runs = {n: v for n, v in (domain or {}).items() if n in known and not part.is_pair}
         found.append(
             verify(
-                part, on, sizes=given, domain=runs, reference=reference, subject=subject, **options
+                part,
+                on,
+                sizes=given,
+                domain=runs,
+                reference=reference,
+                subject=subject,
+                compiled=compiled,
+                **options,
             )
         )
     return _together(found)
+
+
+def _once_compiled(unit: Unit) -> Callable[[], Compiled]:
+    """What compiles a unit when it is called first."""
+    return cache(lambda: toolchain_of(unit.printer).compile([unit])[0])
 
 
 def _together(found: Sequence[Verification]) -> Verification:
