@@ -141,10 +141,13 @@ LONG = ("amd.64KB_S", "scalapack.block_cyclic_2d", "onednn.OIhw4i16o4i", "cublas
 @pytest.fixture
 def checked_once(monkeypatch):
     """Boxes and a nest that several languages have are compared with the layouts in the first of them."""
-    nests, plans, models = [], set(), {}
+    nests, plans, models, texts = [], set(), {}, {}
 
     def layouts(plan):
-        return repr((plan.space.source, plan.space.destination))
+        space = plan.space
+        _, text = texts.get(id(space)) or (space, repr((space.source, space.destination)))
+        texts[id(space)] = space, text
+        return text
 
     def check_once(plan, body, *given):
         nest = layouts(plan), plan.element_bytes, body, given[-1]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import InternalError, LayoutError
 from ..ir import grids
-from ..ir.nest_runs import Negative, Way, run
+from ..ir.nest_runs import Negative, Runner, Way, runner
 from ..ir.nests import (
     FIRST,
     LAST,
@@ -94,6 +94,7 @@ def check(
         fine = in_chunks(plan, sizes_of(plan), (), abilities, FINE)
     elif pieces is not None and plan.is_affine:
         fine = in_pieces(plan, piece=FINE)
+    run, run_fine = runner(body), runner(body if fine is None else fine.body)
     own = sizes_of(plan)
     more = covering(plan, own)
     for sizes in (*own, *more):
@@ -112,14 +113,14 @@ def check(
         if blocks is not None:
             check_threads(plan, body, sizes, int(evaluated(blocks, sizes, {})))
         elif isinstance(pieces, Chunks) and isinstance(fine, Chunks):
-            for one in (pieces, fine):
-                check_slices(plan, one, sizes, due)
+            for one, own_run in ((pieces, run), (fine, run_fine)):
+                check_slices(plan, one, own_run, sizes, due)
         else:
             is_small = value_of(plan.destination_size, sizes) <= MOST_CHECKED
             for way in WAYS if plan.is_affine and is_small else WAYS[:1]:
-                check_nest(plan, body, sizes, way, due, pieces)
+                check_nest(plan, run, sizes, way, due, pieces)
             if fine is not None and is_small and (sizes not in more or sizes is more[0]):
-                check_parts(plan, fine, sizes, due)
+                check_parts(plan, fine, run_fine, sizes, due)
         count += 1
     if plan.is_affine and not plan.space.sizes:
         if blocks is None:
@@ -283,7 +284,7 @@ def check_threads(plan: Plan, body: Body, sizes: Mapping[str, int], blocks: int)
 
 def check_nest(
     plan: Plan,
-    body: Body,
+    run: Runner,
     sizes: Mapping[str, int],
     way: Way,
     due: Mapping[int, int],
@@ -292,19 +293,18 @@ def check_nest(
     """Run a nest, or all of its pieces, on the source's places, and compare what the destination has with what is
     due."""
     whole = {} if pieces is None else {FIRST: 0, LAST: count_of(pieces, sizes)}
-    _compare(plan, _moved(plan, body, sizes, whole, way), sizes, due)
+    _compare(plan, _moved(plan, run, sizes, whole, way), sizes, due)
 
 
 def check_parts(
-    plan: Plan, pieces: Pieces, sizes: Mapping[str, int], due: Mapping[int, int]
+    plan: Plan, pieces: Pieces, run: Runner, sizes: Mapping[str, int], due: Mapping[int, int]
 ) -> None:
     """Run a nest piece by piece, and compare what they write together. Raises InternalError where two of them write
     one place, too."""
-    body = pieces.body
     for way in WAYS[:1] + WAYS[2:3]:
         found: dict[int, Any] = {}
         for part in range(count_of(pieces, sizes)):
-            own = _moved(plan, body, sizes, {FIRST: part, LAST: part + 1}, way)
+            own = _moved(plan, run, sizes, {FIRST: part, LAST: part + 1}, way)
             if not found.keys().isdisjoint(own):
                 raise _fault(plan, f"two of its parts write one place at {dict(sizes)}")
             found |= own
@@ -349,13 +349,13 @@ def check_counts(plan: Plan, chunks: Chunks, sizes: Mapping[str, int]) -> None:
 
 
 def check_slices(
-    plan: Plan, chunks: Chunks, sizes: Mapping[str, int], due: Mapping[int, int]
+    plan: Plan, chunks: Chunks, run: Runner, sizes: Mapping[str, int], due: Mapping[int, int]
 ) -> None:
     """Run a nest part by part, each on its slice of the destination, and compare what they write together."""
     for way in (Way(), Way(vectors=False)):
         found: dict[int, Any] = {}
         for part, start, stop in chunks.slices(sizes, value_of(plan.destination_size, sizes)):
-            own = _moved(plan, chunks.body, sizes, {PART: part}, way)
+            own = _moved(plan, run, sizes, {PART: part}, way)
             if own and not 0 <= min(own) <= max(own) < stop - start:
                 raise _fault(plan, f"a part writes outside of its slice at {dict(sizes)}")
             found |= {start + place: value for place, value in own.items()}
@@ -363,12 +363,12 @@ def check_slices(
 
 
 def _moved(
-    plan: Plan, body: Body, sizes: Mapping[str, int], more: Mapping[str, int], way: Way
+    plan: Plan, run: Runner, sizes: Mapping[str, int], more: Mapping[str, int], way: Way
 ) -> dict[int, Any]:
     """What a nest writes into each place of the destination."""
     found: dict[int, Any] = {}
     try:
-        run(body, {**sizes, **more}, range(value_of(plan.source_size, sizes)), found, way)
+        run({**sizes, **more}, range(value_of(plan.source_size, sizes)), found, way)
     except (IndexError, KeyError) as error:
         raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
     except Negative:
@@ -406,14 +406,14 @@ def check_small(plan: Plan) -> None:
     """Run the nests of boxes with the same strides and smaller extents."""
     for small in (own for box in plan.boxes for own in _fewer(box, plan.element_bytes)):
         alone = replace(plan, boxes=(small,))
-        body, _ = nest_of(alone)
+        run = runner(nest_of(alone)[0])
         a, b = small.pairs({})
         due = dict(zip(b.tolist(), a.tolist(), strict=True))
         if small.is_padding:
             due = dict.fromkeys(due, PAD)
         for way in WAYS:
             found: dict[int, Any] = {}
-            run(body, {}, _Places({*due.values()}), found, way)
+            run({}, _Places({*due.values()}), found, way)
             if found != due:
                 raise _fault(plan, f"the nest of {small} exchanges elements")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from operator import mul
 from typing import Any
@@ -36,6 +36,7 @@ from .nodes import Node, const, evaluated
 
 Value = Callable[[Mapping[str, int]], Any]
 Carry = Callable[[dict[str, int]], None]
+Runner = Callable[[Mapping[str, int], Any, MutableMapping[int, Any], "Way"], None]
 
 MOST_MET = 64  # nodes of an expression that is read as functions
 
@@ -52,16 +53,10 @@ class Way:
     before: int = 0
 
 
-def run(
-    body: Body,
-    sizes: Mapping[str, int],
-    source: Any,
-    destination: MutableMapping[int, Any],
-    way: Way = Way(),
-) -> None:
-    """Carry a nest out on the source's elements, which source[place] gives; what it writes is put into
-    destination."""
-    _Run(source, destination, way).body(body)(dict(sizes))
+def runner(body: Body) -> Runner:
+    """A function that carries a nest out on the source's elements, which source[place] gives, and puts what it writes
+    into destination: of sizes, source, destination and the way. One for many runs is much quicker than one for each."""
+    return _Run(body)
 
 
 class Negative(ArithmeticError):
@@ -152,12 +147,30 @@ def _lanes_of(
 
 
 class _Run:
-    """Makes functions of statements, each of which carries one out on the names' values: a loop runs its body many times."""
+    """Makes functions of a nest's statements, once, each of which carries one out on the names' values: a loop runs its
+    body many times."""
 
-    def __init__(self, source: Any, destination: Any, way: Way):
-        self.arrays: dict[str, Any] = {SOURCE: source, DESTINATION: destination}
-        self.way = way
+    def __init__(self, nest: Body):
+        self.nest = nest
+        self.arrays: dict[str, Any] = {}
+        self.way = Way()
         self.lanes: dict[Any, tuple[Kernel, list[int], list[tuple[int, int]]]] = {}
+
+    @cached_property
+    def steps(self) -> Carry:
+        return self.body(self.nest)
+
+    def __call__(
+        self,
+        sizes: Mapping[str, int],
+        source: Any,
+        destination: MutableMapping[int, Any],
+        way: Way,
+    ) -> None:
+        self.arrays.clear()
+        self.arrays.update({SOURCE: source, DESTINATION: destination})
+        self.way = way
+        self.steps(dict(sizes))
 
     def body(self, body: Body) -> Carry:
         steps = [getattr(self, type(s).__name__.lower())(s) for s in body]
@@ -194,8 +207,10 @@ class _Run:
         return carry
 
     def flag(self, s: Flag) -> Carry:
+        condition = None if s.condition is None else reader(s.condition)
+
         def carry(env: dict[str, int]) -> None:
-            holds = s.condition is None or bool(reader(s.condition)(env))
+            holds = condition is None or bool(condition(env))
             holds = holds and (s.large is None or self.way.large)
             env[s.name] = holds and (not s.aligned or self.way.aligned)
 
@@ -211,10 +226,11 @@ class _Run:
 
     def when(self, s: When) -> Carry:
         then, otherwise = self.body(s.then), self.body(s.otherwise)
+        condition = None if s.condition is None else reader(s.condition)
 
         def carry(env: dict[str, int]) -> None:
             holds = any(env[flag] for flag in s.flags)
-            holds = holds or (s.condition is not None and bool(reader(s.condition)(env)))
+            holds = holds or (condition is not None and bool(condition(env)))
             (then if holds else otherwise)(env)
 
         return carry
@@ -302,9 +318,10 @@ class _Run:
 
     def vectors(self, s: Vectors) -> Carry:
         body, plain = self.body(s.body), self.body(s.plain)
+        condition = None if s.condition is None else reader(s.condition)
 
         def carry(env: dict[str, int]) -> None:
-            holds = s.condition is None or bool(reader(s.condition)(env))
+            holds = condition is None or bool(condition(env))
             (body if holds and self.way.vectors else plain)(env)
 
         return carry
