@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import random
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -317,24 +318,30 @@ def points(seed, bits, count):
     return [values[3 * k : 3 * k + 3] for k in range(count)]
 
 
+@cache
+def wanted(seed, bits):
+    """Random functions with their texts, points, and what each gives there, which all languages share."""
+    functions, at = written(seed, bits, 24), points(seed, bits, 150)
+    meant = [Wrapped(function, 2**bits - 1) for function, _ in functions.values()]
+    values = [[f(dict(zip(NAMES, point, strict=True))) for point in at] for f in meant]
+    return functions, at, dict(zip(functions, values, strict=True))
+
+
 @pytest.mark.parametrize("language", rest_slow(rest_deep(RUN, 4), 0))
 @pytest.mark.parametrize("seed, bits", rest_deep([(1, 32), (2, 64), (3, 32), (4, 64)], 1))
 def test_random_functions_wrap(seed, bits, language):
     if language == "glsl" and bits == 64:
         pytest.skip("not every OpenGL has 64-bit integers")
-    functions = written(seed, bits, 24)
+    functions, at, due = wanted(seed, bits)
     options = WRAP32 if bits == 32 else WRAP64
     unit = generate({n: f for n, (f, _) in functions.items()}, language, **options)
     assert all(n > 20 for n in unit.self_check.points.values())
     compiled = run(unit)
-    at = points(seed, bits, 150)
     given = [np.array(column, np.uint64).astype(np.int64) for column in zip(*at, strict=True)]
-    for name, (function, text) in functions.items():
+    for name, (_, text) in functions.items():
         got = [v.astype(np.uint64) & np.uint64(2**bits - 1) for v in compiled[name](*given)]
-        meant = Wrapped(function, 2**bits - 1)
         for k, point in enumerate(at):
-            wanted = meant(dict(zip(NAMES, point, strict=True)))
-            assert tuple(int(v[k]) for v in got) == wanted, (text, point)
+            assert tuple(int(v[k]) for v in got) == due[name][k], (text, point)
 
 
 # -- results, branches, parameters -------------------------------------------------------------------
