@@ -234,7 +234,8 @@ def installed(name, *what):
     """A folder with a package in it, without what it needs."""
     folder = WORK / name
     shutil.rmtree(folder, ignore_errors=True)
-    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(folder)]
+    command = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-compile"]
+    command += ["--target", str(folder)]
     done = subprocess.run([*command, *what], capture_output=True, text=True)
     if done.returncode:
         raise LeftOut(f"{what[-1]}: {done.stderr.strip().splitlines()[-1]}")
