@@ -157,7 +157,8 @@ def _emit(
     with telling(warn):
         units = [
             made(
-                *ends,
+                ends[0],
+                ends[1],
                 target,
                 element=size,
                 name=name_of(name, called, target),

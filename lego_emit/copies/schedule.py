@@ -101,7 +101,7 @@ class BoxNest(Tiles):
             inner = (When(all_of(fits), nested(full, moved), inner),)
         ahead = self._writes_ahead(mover, around)
         if ahead:
-            inner = (*self._written_ahead(around, within, names), *inner)
+            inner = (*self._written_ahead(tile, within, names), *inner)
         inner = (*ends, *inner)
         if mover.kernel is not None and apart and not around:
             inner = (*self._fetched(apart, names), *inner)
@@ -257,12 +257,12 @@ class BoxNest(Tiles):
         return len(ends) == 2 and ends <= {*around} and not is_near
 
     def _written_ahead(
-        self, around: Mapping[int, Loop], within: Sequence[Loop], names: Sequence[str | None]
+        self, tile: Sequence[int], within: Sequence[Loop], names: Sequence[str | None]
     ) -> tuple[Statement, ...]:
         """Hints for the lines of the destination that the next tile writes."""
         k, along = (side[-1].digit for side in self.chains)
         following, at = self.names.fresh("next"), var(self.outer[along])
-        after = plus(at, around[along].step)
+        after = plus(at, tile[along])
         own = [following if d == along else name for d, name in enumerate(names)]
         rows = next(loop for loop in within if loop.name == self.inner[k])
         rows = replace(rows, step=1, last=None, falls=False, rolled=False)
