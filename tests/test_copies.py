@@ -526,6 +526,30 @@ def test_tiles_are_in_the_order_of_the_destination(channels, tiles):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("language", ["c", "cpp"])
+@pytest.mark.parametrize("flags", [(), ("-march=x86-64-v3",)])
+def test_stores_to_a_buffer_are_instructions_where_calls_are_checked(language, flags, tmp_path):
+    """Distributions define _FORTIFY_SOURCE, whose memcpy is a call where an array's size is known."""
+    source = copy(Row(256, 256), Col(256, 256), language, element=8, name="turn").source
+    scope = "" if language == "c" else "using namespace lego;\nusing std::uint64_t;\n"
+    use = f"{scope}void use(const uint64_t *src, uint64_t *dst) {{ turn(src, dst); }}"
+    compiler, file = ("gcc", "use.c") if language == "c" else ("g++", "use.cpp")
+    (tmp_path / file).write_text(f"{source}\n{use}\n")
+    command = [
+        compiler,
+        "-O2",
+        "-U_FORTIFY_SOURCE",
+        "-D_FORTIFY_SOURCE=3",
+        *flags,
+        "-S",
+        file,
+        "-o-",
+    ]
+    made = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert "buffer" in source and "memcpy" not in made
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 4, 8])
 def test_four_blocks_of_a_transposition_are_verified(size):
     unit = copy(Row(M, N), Col(M, N), "cpp", element=size)

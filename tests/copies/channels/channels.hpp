@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x10762459
+#define LEGO_CHANNELS_HPP 0x61b61019
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -150,7 +150,7 @@ inline wide load_wide(const T*at) {
 }
 template <class T>
 inline void store_wide(T*at, wide v) {
-  std::memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
@@ -445,6 +445,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x10762459
+#elif LEGO_CHANNELS_HPP != 0x61b61019
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

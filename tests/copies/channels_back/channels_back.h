@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x79b1c385
+#define LEGO_CHANNELS_BACK_H 0x45eaa6ca
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -140,7 +140,7 @@ static inline channels_back_wide channels_back_load_wide(const uint32_t *at) {
   return v;
 }
 static inline void channels_back_store_wide(uint32_t *at, channels_back_wide v) {
-  memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 static inline __attribute__((always_inline)) void channels_back_exchange(
     channels_back_wide x0, channels_back_wide x1, channels_back_wide x2, channels_back_wide x3,
@@ -422,6 +422,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x79b1c385
+#elif LEGO_CHANNELS_BACK_H != 0x45eaa6ca
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

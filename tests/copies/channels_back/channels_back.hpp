@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x6601dedb
+#define LEGO_CHANNELS_BACK_HPP 0x17a91449
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -156,7 +156,7 @@ inline wide load_wide(const T*at) {
 }
 template <class T>
 inline void store_wide(T*at, wide v) {
-  std::memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
@@ -454,6 +454,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x6601dedb
+#elif LEGO_CHANNELS_BACK_HPP != 0x17a91449
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

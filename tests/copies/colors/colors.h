@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_H
-#define LEGO_COLORS_H 0x718418d5
+#define LEGO_COLORS_H 0x42ff9a9b
 
 #include <string.h>
 #include <stdbool.h>
@@ -113,7 +113,7 @@ static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
 }
 #endif
 static inline void colors_store_wide(uint8_t *at, colors_wide v) {
-  memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 #if defined(__SSE2__) && !defined(__SSSE3__)
 static inline __attribute__((always_inline)) void colors_block(
@@ -217,6 +217,6 @@ static inline void colors(
   }
 }
 
-#elif LEGO_COLORS_H != 0x718418d5
+#elif LEGO_COLORS_H != 0x42ff9a9b
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x56f65c27
+#define LEGO_MORTON_HPP 0x77139760
 
 #include <cassert>
 #include <cstddef>
@@ -73,7 +73,7 @@ inline wide load_wide(const T*at) {
 }
 template <class T>
 inline void store_wide(T*at, wide v) {
-  std::memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
@@ -153,6 +153,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x56f65c27
+#elif LEGO_MORTON_HPP != 0x77139760
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x2ac41c72
+#define LEGO_PITCHED_H 0x76d5bd69
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -127,7 +127,7 @@ static inline pitched_wide pitched_load_wide(const uint32_t *at) {
   return v;
 }
 static inline void pitched_store_wide(uint32_t *at, pitched_wide v) {
-  memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 static inline __attribute__((always_inline)) void pitched_exchange(
     pitched_wide x0, pitched_wide x1, pitched_wide x2, pitched_wide x3, uint32_t *restrict dst,
@@ -309,6 +309,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x2ac41c72
+#elif LEGO_PITCHED_H != 0x76d5bd69
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x2651ff9e
+#define LEGO_PITCHED_HPP 0x4a41e1fe
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -150,7 +150,7 @@ inline wide load_wide(const T*at) {
 }
 template <class T>
 inline void store_wide(T*at, wide v) {
-  std::memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 template <class T>
 inline __attribute__((always_inline)) void exchange(
@@ -352,6 +352,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x2651ff9e
+#elif LEGO_PITCHED_HPP != 0x4a41e1fe
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

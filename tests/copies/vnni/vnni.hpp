@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_HPP
-#define LEGO_VNNI_HPP 0x5a0c66f7
+#define LEGO_VNNI_HPP 0x7421879d
 
 #include <cassert>
 #include <cstddef>
@@ -38,7 +38,7 @@ inline u8x16 load(const T*at) {
 }
 template <class T>
 inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 inline u8x16 zip_low_u8(u8x16 x, u8x16 y) {
   return __builtin_shufflevector(x, y, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
@@ -114,6 +114,6 @@ inline void vnni(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_VNNI_HPP != 0x5a0c66f7
+#elif LEGO_VNNI_HPP != 0x7421879d
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_HPP

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x26380cbc
+#define LEGO_WEIGHTS_HPP 0x4f536a2d
 
 #include <cassert>
 #include <cstddef>
@@ -41,7 +41,7 @@ inline u8x16 load(const T*at) {
 }
 template <class T>
 inline void store(T*at, u8x16 v) {
-  std::memcpy(at, &v, sizeof v);
+  __builtin_memcpy(at, &v, sizeof v);
 }
 #ifdef __AVX2__
 // Two blocks side by side, each in a half of every register.
@@ -331,6 +331,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x26380cbc
+#elif LEGO_WEIGHTS_HPP != 0x4f536a2d
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP
