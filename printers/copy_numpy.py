@@ -93,12 +93,12 @@ class LinesInNumpy(NestLines):
     def each(self, s: Each, indent: int) -> list[str]:
         """All indices at once."""
         extents = self._tuple(s.extents)
-        names = f"{COMMA.join(s.names)}{',' * (len(s.names) == 1)}"
+        names = f"{', '.join(s.names)}{',' * (len(s.names) == 1)}"
         arguments = COMMA.join(self.names.get(n, n) for n in s.arguments)
         call = f"np.broadcast_arrays(*{self.routine.functions[-1]}({arguments}))"
         found = [
             self.line(f"{names} = np.indices({extents}).reshape({len(s.names)},{BREAK}-1)", indent),
-            self.line(f"src_at,{BREAK}dst_at = {call}", indent),
+            self.line(f"src_at, dst_at = {call}", indent),
         ]
         if s.masked:
             found.append(self.line("kept = (src_at >= 0) & (dst_at >= 0)", indent))

@@ -944,6 +944,37 @@ def test_no_cast_in_cpp_is_useless(tmp_path, need):
             subprocess.run(command, cwd=tmp_path, check=True)
 
 
+@pytest.mark.parametrize(
+    "n, plain",
+    [
+        (M + (-M) % 16, 16 * ((M + 15) // 16)),
+        (3 * M + 2 + (-(3 * M + 2)) % 16, 16 * ((3 * M + 17) // 16)),
+        (-(-(M + 1) // 8) + N, (M + 8) // 8 + N),
+    ],
+    ids=["by what is left", "by what is left of a sum", "beside another"],
+)
+def test_sizes_that_are_rounded_up_are_copied_by_numpy(n, plain):
+    """All indices at once, with sizes whose lines are broken; none is taken to be a multiple."""
+    run = {}
+    unit = copy(Row(n, 4), Col(n, 4), "numpy", name="turned")
+    assert not any(c.op == "eq" for c in unit.plan.function.assumed)
+    exec(str(unit), run)
+    for sizes in ({"M": 1, "N": 3}, {"M": 8, "N": 1}, {"M": 37, "N": 5}):
+        rows = eval(str(plain), dict(sizes))
+        given = np.arange(4 * rows, dtype=np.uint32)
+        found = run["turned"](*(sizes[name] for name in unit.plan.space.sizes), given)
+        assert np.array_equal(found, given.reshape(rows, 4).T.reshape(-1))
+
+
+def test_indices_of_long_sizes_are_unpacked_on_one_line():
+    s, t = -(-M // (16 * N)), -(-((M + N) // (N + 1)) >> 4)
+    A = GroupBy([s, 4 * t]).OrderBy(RegP([s, t, 4], [1, 0, 2]))
+    run = {}
+    exec(str(copy(A, Row(s, 4 * t), "numpy", name="each")), run)
+    given = np.arange(4, dtype=np.uint32)
+    assert np.array_equal(run["each"](3, 3, given), given)
+
+
 def test_sizes_that_are_known_to_be_equal_are_taken():
     for given in ({"assume": ["M == N"]}, {"sizes": {"M": 4, "N": 4}}):
         assert copy(Row(M, N), Row(N, M), "c", **given).plan.is_memcpy

@@ -94,7 +94,6 @@ def test_a_function_of_a_masked_layout_is_refused_as_before():
         generate(lambda i, j: layout[i, j] + 1, "cpp", index_type="uint32")
 
 
-@pytest.mark.deep
 def test_a_quotient_by_a_negative_is_rounded_up():
     """A layout of -(n // -8) rows does not take n to be a multiple of 8, and no type needs a sign for it."""
     n = symbols("n")
@@ -102,8 +101,12 @@ def test_a_quotient_by_a_negative_is_rounded_up():
         unit = generate(Col(rows, 8), "python")
         assert "n % 8" not in str(unit) and unit.compile()["layout_apply"](13, 1, 1) == 3
         assert "(n + 7u) >> 3u) + i" in str(generate(Col(rows, 8), "c", index_type="uint32"))
+    m = symbols("m")
+    apply = generate(Col(-(n // -m), 8), "python").compile()["layout_apply"]
+    assert [apply(n, 3, 1, 1) for n in (4, 6, 7)] == [3, 3, 4]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("target, index_type", [("c", "uint64"), ("rust", "uint32")])
 def test_the_catalogue_compiled(target, index_type):
     made = []

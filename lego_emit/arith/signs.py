@@ -9,7 +9,8 @@ from .terms import Atom
 
 def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
     """The same value: a factor that is not positive by its opposite, as (a - n)*(b - n) is
-    (n - a)*(n - b); a quotient of such a dividend rounded up, as -(-n // d) is (n + d - 1) // d."""
+    (n - a)*(n - b); a quotient of such a dividend rounded up, as -(-n // d) is (n + d - 1) // d, and
+    its remainder from the other end, as -n % d is d - 1 - (n - 1) % d."""
 
     def replace(atom: Atom) -> Expr | None:
         if atom.kind == "opaque":
@@ -22,10 +23,14 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
                 base, by = -base, -by
             if analyzer.nonneg(by - 1):
                 return inside(analyzer.simplifier.floordiv(base, by))
-        elif atom.kind == "digit" and atom.args[2] is None:
+        elif atom.kind == "digit":
             base, by = inside(atom.args[0]), inside(atom.args[1])
-            if not analyzer.nonneg(base) and analyzer.nonneg(-base) and analyzer.nonneg(by - 1):
-                return -analyzer.simplifier.floordiv(by - base - 1, by)
+            if not analyzer.nonneg(base) and analyzer.nonneg(by - 1):
+                simplifier, period = analyzer.simplifier, atom.args[2]
+                above = (by if period is None else simplifier.multiply(by, period)) - 1 - base
+                if analyzer.nonneg(above):
+                    found = simplifier.floordiv(above, by)
+                    return -found if period is None else period - 1 - simplifier.mod(found, period)
         return None
 
     def inside(value: Expr) -> Expr:

@@ -11,7 +11,12 @@ def whole_quotients(size: Expr, known: Analyzer) -> list[Atom]:
     """Each of them, in order. One that is rounded up, or beside which the remainder stands, is not taken
     to be whole."""
     found = sorted(_wholes(size), key=lambda a: a.key)
-    return [a for a in found if not (_rounds_up(size, a, known) or _asks_for_rest(size, a, known))]
+    return [
+        a
+        for a in found
+        if not known.nonneg(-a.args[1] - 1)  # -(n // -b) rounds up
+        and not (_rounds_up(size, a, known) or _asks_for_rest(size, a, known))
+    ]
 
 
 def _wholes(size: Expr) -> set[Atom]:
@@ -24,22 +29,18 @@ def _wholes(size: Expr) -> set[Atom]:
             if atom.kind == "opaque":
                 waiting.append(atom.args[0])
             elif atom.kind == "floordiv" or (atom.kind == "digit" and atom.args[2] is None):
-                if (atom.args[1].constant or 1) > 0:  # -(n // -8) rounds up
-                    found.add(atom)
+                found.add(atom)
                 waiting += atom.args[:2]
     return found
 
 
 def _rounds_up(size: Expr, quotient: Atom, known: Analyzer) -> bool:
-    """Whether the size is a multiple of the quotient plus a positive number, as (n + b - 1) // b is
+    """Whether the size has a multiple of the quotient plus a positive number, as (n + b - 1) // b is
     where n is a number, or a symbol plus one."""
     least, next_one = (known.rebuild(size, {quotient: Expr.of(value)}.get) for value in (0, 1))
-    step = next_one - least
-    first = next(iter(step.terms.items()), None)
-    if first is None:
-        return False
-    added, rest = divmod(least.terms.get(first[0], 0), first[1])
-    return added > 0 and not rest and not (least - added * step).terms
+    step = (next_one - least).terms
+    added = {divmod(least.terms.get(mono, 0), count) for mono, count in step.items()}
+    return len(added) == 1 and all(number > 0 and not rest for number, rest in added)
 
 
 def _asks_for_rest(size: Expr, quotient: Atom, known: Analyzer) -> bool:
