@@ -882,6 +882,9 @@ WRONG = {
         Padded([M, N], GroupBy([16 * ((M + 15) // 16), N])), "c", of=(32, N)
     ),
     r"round up by \(K \+ 15\) // 16": lambda: pack(Row(-((M - N) // 16), 16), "c"),
+    "M - N .* a number below 0 is divided": lambda: copy(
+        Strided((M, N), (1, M - (M - N - 5) // 16)), Row(M, N), "c"
+    ),
     "8 bytes in NumPy .* 'uint8' or": lambda: copy(Row(4), Row(4), "c", element="u8"),
     "elment'; it has element, .*Did you mean 'element'": lambda: copy(
         Row(4), Row(4), "c", elment="uint8"

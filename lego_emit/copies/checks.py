@@ -9,6 +9,7 @@ from math import prod
 from random import Random
 from typing import Any
 
+from ..arith.expr import Expr
 from ..errors import InternalError, LayoutError
 from ..ir import grids
 from ..ir.nest_runs import Negative, Runner, Way, runner
@@ -372,10 +373,14 @@ def _moved(
     except (IndexError, KeyError) as error:
         raise _fault(plan, f"it reads outside of the source ({error}) at {dict(sizes)}") from None
     except Negative:
-        pair = f"{plan.space.source!r} to {plan.space.destination!r}"
-        if " - " in pair or "(-" in pair:
+        space = plan.space
+        ends = space.source, space.destination
+        own = [*space.positions, *(Expr.of(n) for L in ends for n in L.sizes())]
+        atoms = (a for e in own for a in e.deep_atoms() if a.kind in ("digit", "floordiv"))
+        divided = [a.args[0] for a in atoms if a.args[0].symbols().isdisjoint(space.names)]
+        if not all(map(space.known.nonneg, divided)):
             raise LayoutError(
-                f"copy: from {pair} a number below 0 is divided at {dict(sizes)}, which copies don't do; round up by "
+                f"copy: from {ends[0]!r} to {ends[1]!r} a number below 0 is divided at {dict(sizes)}, which copies don't do; round up by "
                 "(K + 15) // 16, not by -(-K // 16)"
             ) from None
         raise _fault(plan, f"it divides a negative number at {dict(sizes)}") from None
