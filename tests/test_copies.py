@@ -508,7 +508,15 @@ def test_four_blocks_of_a_transposition_load_and_store_whole_registers(size):
 
 @pytest.mark.parametrize(
     ("shape", "size", "hints"),
-    [((60, 61), 4, 0), ((96, 96), 4, 1), ((384, 384), 2, 0), ((1440, 1440), 2, 1), ((M, N), 1, 1)],
+    [
+        ((60, 61), 4, 0),
+        ((96, 96), 4, 1),
+        ((256, 256), 8, 1),
+        ((512, 512), 8, 0),
+        ((384, 384), 2, 0),
+        ((1440, 1440), 2, 1),
+        ((M, N), 1, 1),
+    ],
 )
 def test_lines_that_the_next_tile_writes_are_fetched(shape, size, hints):
     """Unless all are in the first cache, or exchanges of many lanes take longer than lines of the second one."""
@@ -530,9 +538,9 @@ def test_tiles_are_in_the_order_of_the_destination(channels, tiles):
 @pytest.mark.parametrize("flags", [(), ("-march=x86-64-v3",)])
 def test_stores_to_a_buffer_are_instructions_where_calls_are_checked(language, flags, tmp_path):
     """Distributions define _FORTIFY_SOURCE, whose memcpy is a call where an array's size is known."""
-    source = copy(Row(256, 256), Col(256, 256), language, element=8, name="turn").source
-    scope = "" if language == "c" else "using namespace lego;\nusing std::uint64_t;\n"
-    use = f"{scope}void use(const uint64_t *src, uint64_t *dst) {{ turn(src, dst); }}"
+    source = copy(Row(256, 256), Col(256, 256), language, element=2, name="turn").source
+    scope = "" if language == "c" else "using namespace lego;\nusing std::uint16_t;\n"
+    use = f"{scope}void use(const uint16_t *src, uint16_t *dst) {{ turn(src, dst); }}"
     compiler, file = ("gcc", "use.c") if language == "c" else ("g++", "use.cpp")
     (tmp_path / file).write_text(f"{source}\n{use}\n")
     command = [

@@ -187,7 +187,9 @@ class BoxNest(Tiles):
             found[k] = max(found[k], self._known(k))
         elif mover.kernel is not None and mover.kernel.square is not None and self.bytes < 8:
             return found  # whose rows are written in pairs, the second one first
-        elif self.chains[0] and not (mover.kernel and self.has_few_sets and self.bytes < 8):
+        elif self.chains[0] and not (
+            mover.kernel and self._shares_sets(SOME if self.bytes < 8 else PAGE // 2)
+        ):
             twice = {self.chains[0][-1].digit}
             if self._is_short(mover) and len(self.chains[1]) == 1 and not streams:
                 twice.add(self.chains[1][0].digit)
@@ -275,8 +277,12 @@ class BoxNest(Tiles):
     def has_few_sets(self) -> bool:
         """Whether lines of a tile are known to lie a multiple of 512 bytes apart: they are read and written in the
         order of the destination, before others drive them out."""
+        return self._shares_sets(SOME)
+
+    def _shares_sets(self, apart: int) -> bool:
+        """Whether rows of a side are known to lie a multiple of so many bytes apart."""
         return any(
-            isinstance(stride, int) and stride * self.bytes % SOME == 0
+            isinstance(stride, int) and stride * self.bytes % apart == 0
             for side, name in zip(self.chains, "ba", strict=True)
             for stride in [getattr(self.digits[side[-1].digit], name) if side else None]
         )
@@ -566,7 +572,7 @@ class BoxNest(Tiles):
             stride = getattr(self.digits[k], strides)
             if not isinstance(stride, int):
                 conditions.append(made("eq", made("mod", nodes[k], const(unit)), 0))
-            elif stride % unit == 0:
+            elif stride % max(1, PAGE * WAYS // rows // self.bytes) == 0:
                 return True
         return reduce(lambda x, y: made("lor", x, y), conditions) if conditions else False
 
