@@ -538,9 +538,9 @@ def test_tiles_are_in_the_order_of_the_destination(channels, tiles):
 @pytest.mark.parametrize("flags", [(), ("-march=x86-64-v3",)])
 def test_stores_to_a_buffer_are_instructions_where_calls_are_checked(language, flags, tmp_path):
     """Distributions define _FORTIFY_SOURCE, whose memcpy is a call where an array's size is known."""
-    source = copy(Row(256, 256), Col(256, 256), language, element=2, name="turn").source
-    scope = "" if language == "c" else "using namespace lego;\nusing std::uint16_t;\n"
-    use = f"{scope}void use(const uint16_t *src, uint16_t *dst) {{ turn(src, dst); }}"
+    source = copy(Row(512, 512), Col(512, 512), language, element=1, name="turn").source
+    scope = "" if language == "c" else "using namespace lego;\nusing std::uint8_t;\n"
+    use = f"{scope}void use(const uint8_t *src, uint8_t *dst) {{ turn(src, dst); }}"
     compiler, file = ("gcc", "use.c") if language == "c" else ("g++", "use.cpp")
     (tmp_path / file).write_text(f"{source}\n{use}\n")
     command = [
