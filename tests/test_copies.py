@@ -201,6 +201,11 @@ def test_functions_of_any_sizes_have_at_most_150_lines(name, checked_once):
             assert max((n or 0 for n in found), default=0) <= MOST, (target, threads)
 
 
+def test_sizes_that_need_no_rounding_leave_the_order_of_parameters():
+    space = index_space(*symbolic("scalapack.block_cyclic_2d"))
+    assert [*space.sizes] == ["m", "n", "mb", "nb", "p", "q"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", rest_deep(LONG, 1))
 @pytest.mark.parametrize("target", LANGUAGES)

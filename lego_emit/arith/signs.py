@@ -19,9 +19,10 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
                 return -Expr.atom(Atom("opaque", -inner, None, None, atom.args[3]))
         elif atom.kind == "floordiv":
             base, by = atom.args[:2]
-            if analyzer.nonneg(-by - 1):
+            falls = analyzer.nonneg(-by - 1)
+            if falls:
                 base, by = -base, -by
-            if analyzer.nonneg(by - 1):
+            if analyzer.nonneg(by - 1) and (falls or not analyzer.nonneg(base)):
                 return inside(analyzer.simplifier.floordiv(base, by))
         elif atom.kind == "digit":
             base, by = inside(atom.args[0]), inside(atom.args[1])

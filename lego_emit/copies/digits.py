@@ -218,20 +218,28 @@ def index_space(
 
 def _rounded_up(layout: Block) -> Block:
     """The layout, a size that is -(-n // 16) or -(n // -16) being (n + 15) // 16: copies divide nothing below 0."""
-    return layout if layout.is_concrete else layout.with_sizes(_Sizes(symbols_in(layout)))
+    if layout.is_concrete:
+        return layout
+    sizes = _Sizes(symbols_in(layout))
+    made = layout.with_sizes(sizes)
+    return made if sizes.differ else layout
 
 
 class _Sizes:
-    """Sizes in which nothing below 0 is divided (lego_emit.algebra.block.Change). names: those of symbols."""
+    """Sizes in which nothing below 0 is divided (lego_emit.algebra.block.Change). names: those of symbols; differ:
+    whether some had to be written in another way."""
 
     def __init__(self, names: Iterable[str]):
+        self.differ = False
         self.known = Analyzer(use_z3=False)
         for name in names:
             self.known.learn_size(name)
 
     def size(self, n: Any) -> Any:
         """The size, with quotients of positive numbers alone."""
-        return n if is_integer(n) else without_negative_parts(Expr.of(n), self.known)
+        found = n if is_integer(n) else without_negative_parts(Expr.of(n), self.known)
+        self.differ |= repr(found) != repr(n)
+        return found
 
     def function(self, f: Any) -> Any:
         """A GenP's function, as it is."""
