@@ -116,7 +116,7 @@ QUESTIONS = {
     "how a switch is spelled": defines("SwitchForms", "lines"),
     "how an array is copied between layouts": defines("Plan", "plan_of"),
     "the statements of a copy": defines("Loop", "Apply", "Let"),
-    "what the statements of a copy do": defines("Way", "run", "Negative"),
+    "what the statements of a copy do": defines("Way", "runner", "Negative"),
     "how a copy is spelled": defines("NestForms", "NestLines"),
     "SymPy in": defines("from_sympy"),
     "SymPy out": defines("formulas_of"),
