@@ -1,6 +1,7 @@
 """Arithmetic on symbols by itself: what it makes of operations and conditions, and what it knows."""
 
 import operator
+import random
 import re
 from itertools import product
 
@@ -13,6 +14,7 @@ from lego_emit.arith.analyzer import Analyzer
 from lego_emit.arith.evaluate import evaluate
 from lego_emit.arith.expr import Cond, Expr, maximum, minimum, opaque, select
 from lego_emit.arith.facts import Facts, Range
+from lego_emit.arith.signs import without_negative_parts
 from lego_emit.arith.terms import Atom
 from lego_emit.arith.z3_prover import query
 from lego_emit.errors import AssumptionError, TraceError
@@ -162,6 +164,25 @@ def test_an_analyzer_s_symbols_compute_as_it_simplifies(operation):
     assert Expr.of(made).same(known.rebuilt(plain_one))
     for x, y in product(range(9), repeat=2):
         assert evaluate(Expr.of(made), {"x": x, "y": y}) == evaluate(plain_one, {"x": x, "y": y})
+
+
+def test_values_without_negative_parts_are_the_same():
+    """Digits of all borders, quotients and factors of what may be negative, one inside another."""
+    known, numbers, turned = below(x=40, y=9), random.Random(1), 0
+    x, y = known.bind(X), known.bind(Y)
+    for _ in range(150):
+        made = numbers.choice([x, y, x - y, x + 3 * y])
+        for _ in range(numbers.randint(1, 3)):
+            lo, times = numbers.choice([1, 2, 4, 5, y + 1]), numbers.choice([3, 4, 64])
+            made = numbers.choice([numbers.randint(0, 300) - made, made * (y - 9) + x, -made])
+            made = numbers.choice([made // lo, made % times, made % (lo * times) // lo, made // -times])
+        plain = known.rebuilt(Expr.of(made))
+        found = without_negative_parts(plain, known)
+        turned += not found.same(plain)
+        for at in product(range(0, 40, 3), range(9)):
+            values = dict(zip("xy", at, strict=True))
+            assert evaluate(found, values) == evaluate(plain, values), (plain, found, values)
+    assert turned > 30
 
 
 def test_what_is_learned_in_a_scope_ends_with_it():

@@ -10,7 +10,7 @@ from .terms import Atom
 def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
     """The same value: a factor that is not positive by its opposite, as (a - n)*(b - n) is
     (n - a)*(n - b); a quotient of such a dividend rounded up, as -(-n // d) is (n + d - 1) // d, and
-    its remainder from the other end, as -n % d is d - 1 - (n - 1) % d."""
+    its digit from the other end, as (-n) % d is d - 1 - (n + d - 1) % d."""
 
     def replace(atom: Atom) -> Expr | None:
         if atom.kind == "opaque":
@@ -25,13 +25,13 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
             if analyzer.nonneg(by - 1) and (falls or not analyzer.nonneg(base)):
                 return inside(analyzer.simplifier.floordiv(base, by))
         elif atom.kind == "digit":
-            base, by = inside(atom.args[0]), inside(atom.args[1])
-            if not analyzer.nonneg(base) and analyzer.nonneg(by - 1):
-                simplifier, period = analyzer.simplifier, atom.args[2]
-                above = (by if period is None else simplifier.multiply(by, period)) - 1 - base
-                if analyzer.nonneg(above):
-                    found = simplifier.floordiv(above, by)
-                    return -found if period is None else period - 1 - simplifier.mod(found, period)
+            base, lo, hi = inside(atom.args[0]), inside(atom.args[1]), atom.args[2]
+            if not analyzer.nonneg(base) and analyzer.nonneg(lo - 1):
+                simplifier = analyzer.simplifier
+                above = (lo if hi is None else hi) - 1 - base
+                digits, rest = (Expr.of(1), Expr.of(0)) if hi is None else simplifier.divmod(hi, lo)
+                if not rest.terms and analyzer.nonneg(above):
+                    return digits - 1 - simplifier.digit(above, lo, hi)
         return None
 
     def inside(value: Expr) -> Expr:
