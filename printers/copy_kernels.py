@@ -139,13 +139,11 @@ class KernelsInC(NestLines):
             self.line(f"{p}store{ways[1]}({self._at('dst', place, 'b', other)}{more[1]}, x{k});", 2)
             for k, place in zip(kernel.kept, kernel.stores, strict=True)
         ]
-        if kernel.square is not None and kernel.fits_registers:
+        if kernel.square is not None:
             return self._square(at, kernel, head, [*steps, *stores])
         found = [*head("exchange" if pairs else "block"), *loads, *steps, *stores, "}"]
         if not pairs:
             return found
-        if kernel.square is not None:
-            return [*found, *self._halves(at, kernel, head)]
         strides = "".join(
             f", {stem}{k}" for stem, ks in zip("ab", (own, other), strict=True) for k in ks
         )
@@ -248,64 +246,6 @@ class KernelsInC(NestLines):
             *(exchanged(halves[square], 0, square) for square in (0, 1)),
             "#else",
             *(exchanged(loaded(n, square), n, square) for square in (0, 1) for n in (0, 1)),
-            "#endif",
-            "}",
-        ]
-
-    def _halves(self, at: int, kernel: Kernel, head: Callable[[str], list[str]]) -> list[str]:
-        """A kernel of four blocks that have too many registers: two after two, whose halves are joined in memory."""
-        p, T, V = self.p, self.type, self._vector(True)
-        own, other = self._strides(kernel)
-        length, count = 2 * kernel.lanes, len(kernel.loads)
-        name, join = f"{p}exchange{at or ''}", f"{p}join{at or ''}"
-        block = kernel.block
-        second = tuple(n * (m == kernel.pair) for m, n in enumerate(block)), 0
-        square = tuple(n * (m == kernel.square) for m, n in enumerate(block)), 0
-        step = kernel.apart(0)
-        if step is not None:
-            second = tuple(0 for _ in block), step
-        moved = self._moved(kernel)
-        strides = "".join(f", a{k}" for k in moved[0])
-        of = self._at("src", second, "a", own)
-        beyond = self._at("", square, "b", other).removeprefix(" + ")
-
-        def exchanged(rows: bool, columns: bool) -> str:
-            index, more = second if rows else ((0,) * len(block), 0)
-            of = self._at("src", (index, more + columns * kernel.lanes), "a", own)
-            index = square[0] if columns else (0,) * len(block)
-            to = self._at("dst", (index, rows * kernel.lanes), "b", other)
-            text = "".join(f", b{k}" for k in moved[1])
-            return self.line(f"{name}({of}, {to}{strides}{text});", 2)
-
-        places = [self._at("dst", place, "b", other) for place in kernel.stores]
-        rows = [max(index) for index, _ in kernel.stores]
-        start = f"{self.mark} {INLINED} void {join}"
-        parameters = (
-            f"const {T}{self.star}{self.restrict} halves",
-            f"{T}{self.star}{self.restrict} dst",
-            f"{self.integer} apart",
-        )
-        return [
-            "#ifdef __AVX2__",
-            *self.template,
-            *self.printer.head(start, COMMA.join(parameters), " {").split("\n"),
-            f"  const {V} y = {p}load_wide(halves);",
-            f"  const {V} z = {p}load_wide(halves + {length * count});",
-            f"  {p}store_wide(dst, {p}low_halves(y, z));",
-            f"  {p}store_wide(dst + apart, {p}high_halves(y, z));",
-            "}",
-            "#endif",
-            *head("block"),
-            "#ifdef __AVX2__",
-            f"  {T} halves[{2 * length * count}] __attribute__((aligned({LINE})));",
-            f"  {name}(src, halves{strides}, {length});",
-            self.line(f"{name}({of}, halves + {length * count}{strides}, {length});", 2),
-            *(
-                self.line(f"{join}(halves{f' + {length * n}' if n else ''}, {to}, {beyond});", 2)
-                for n, to in zip(rows, places, strict=True)
-            ),
-            "#else",
-            *(exchanged(rows, columns) for columns in (False, True) for rows in (False, True)),
             "#endif",
             "}",
         ]

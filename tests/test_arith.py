@@ -175,7 +175,9 @@ def test_values_without_negative_parts_are_the_same():
         for _ in range(numbers.randint(1, 3)):
             lo, times = numbers.choice([1, 2, 4, 5, y + 1]), numbers.choice([3, 4, 64])
             made = numbers.choice([numbers.randint(0, 300) - made, made * (y - 9) + x, -made])
-            made = numbers.choice([made // lo, made % times, made % (lo * times) // lo, made // -times])
+            made = numbers.choice(
+                [made // lo, made % times, made % (lo * times) // lo, made // -times]
+            )
         plain = known.rebuilt(Expr.of(made))
         found = without_negative_parts(plain, known)
         turned += not found.same(plain)

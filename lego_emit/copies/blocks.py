@@ -28,7 +28,8 @@ from ..ir.nests import (
     plus,
 )
 from ..ir.nodes import Node, made, var
-from .schedule import SHORT, BoxNest
+from .hints import SHORT
+from .schedule import BoxNest
 from .tiles import LINE, PAGE, WAYS
 
 FEWEST = 2**12  # bytes of a box that is worth tiles

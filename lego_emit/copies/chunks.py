@@ -30,10 +30,11 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit, Size, Sizes
+from .hints import NEVER_LARGE
 from .kinds import Kind, apart, kinds_of, length, moved
 from .pieces import ENOUGH, LONG_PART, PIECE, Cut, Cutting, Pieces, folded, over, ranges, unit_of
 from .plan import Box, Plan
-from .schedule import NEVER_LARGE, BoxNest
+from .schedule import BoxNest
 from .tiles import ALL, Names
 from .values import least, node_of, value_of
 

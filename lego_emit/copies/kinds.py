@@ -33,8 +33,9 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, made, var
 from .digits import Digit, Size
+from .hints import NEVER_LARGE
 from .plan import Box, Plan
-from .schedule import NEVER_LARGE, BoxNest
+from .schedule import BoxNest
 from .tiles import ALL, Names
 from .values import node_of
 

@@ -32,9 +32,10 @@ from ..ir.nests import (
 )
 from ..ir.nodes import Node, const, evaluated, made, var
 from .digits import Digit, Size
+from .hints import NEVER_LARGE
 from .kinds import Kind, apart, kinds_of, length, moved
 from .plan import Box, Plan
-from .schedule import NEVER_LARGE, BoxNest
+from .schedule import BoxNest
 from .tiles import ALL, LINE, Names, with_names
 from .values import least, node_of
 

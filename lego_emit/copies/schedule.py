@@ -6,7 +6,7 @@ multiple of 1 KB apart goes through a small buffer, since such rows share their 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
 from math import prod
@@ -20,7 +20,6 @@ from ..ir.nests import (
     Before,
     Buffer,
     Call,
-    Fetch,
     Flag,
     Let,
     Loop,
@@ -37,23 +36,17 @@ from ..ir.nests import (
     plus,
 )
 from ..ir.nodes import Node, const, evaluated, made, var
+from .hints import SHORT, Hinted
 from .passes import Passes, passes_of
-from .tiles import CHUNK, LINE, PAGE, VECTOR, WAYS, Mover, Tiles
+from .tiles import CHUNK, LINE, PAGE, VECTOR, WAYS, Mover
 from .values import node_of
 
 SOME = 512  # bytes that lines of a tile lie a multiple of apart, where a quarter of the sets or fewer are theirs
 LARGE_SIZE = 2**16  # a symbol, where strides are compared
-BEYOND = (
-    2**23
-)  # bytes of a copy whose lines come from beyond the caches, where nothing fetches them ahead
-FOLLOWED = 16  # rows that a cache's prefetchers follow at once
-SHORT = 4 * LINE  # bytes of digits that tiles take whole
 MOST_BUFFERED = 2**14  # bytes of a tile, which leave room in the first cache
-NEAR = 2**15  # bytes of a box whose lines are in the first cache
-NEVER_LARGE = 2**20  # bytes of a copy that is not streamed, whatever the caches are
 
 
-class BoxNest(Tiles):
+class BoxNest(Hinted):
     """The nest of one box."""
 
     # -- bodies ------------------------------------------------------------------------------------
@@ -95,11 +88,15 @@ class BoxNest(Tiles):
                     )
                 else:
                     within.append(full[-1])
-        moved = (self._moved(mover, names, streams),)
+        moved: tuple[Statement, ...] = (self._moved(mover, names, streams),)
+        ahead = self._writes_ahead(mover, around)
+        if ahead and self.bytes == 1:
+            lets, lines = self._lines_ahead(mover, tile, names)
+            ends, moved = [*ends, *lets], (*lines, *moved)
         inner = nested(within, moved)
         if mover.kernel is not None and len(fits) > 1 and not is_known:
             inner = (When(all_of(fits), nested(full, moved), inner),)
-        ahead = self._writes_ahead(mover, around)
+        ahead = ahead and self.bytes > 1
         if ahead:
             inner = (*self._written_ahead(tile, within, names), *inner)
         inner = (*ends, *inner)
@@ -187,6 +184,8 @@ class BoxNest(Tiles):
             found[k] = max(found[k], self._known(k))
         elif mover.kernel is not None and mover.kernel.square is not None and self.bytes < 8:
             return found  # whose rows are written in pairs, the second one first
+        elif mover.kernel is not None and self.bytes == 1 and len(self.chains[0]) == 1:
+            return found  # whose lines are hinted at by blocks
         elif self.chains[0] and not (
             mover.kernel and self._shares_sets(SOME if self.bytes < 8 else PAGE // 2)
         ):
@@ -206,73 +205,6 @@ class BoxNest(Tiles):
             return False
         return LINE <= 2 * self._known(self.run) * self.bytes <= 2 * LINE
 
-    def _known(self, k: int) -> int:
-        """The extent of a digit that is known, else 0."""
-        n = self.digits[k].n
-        return n if isinstance(n, int) else 0
-
-    @cached_property
-    def _has_short_rows(self) -> bool:
-        """Whether tiles of a copy that caches have no room for read short rows with gaps between them, and write lines of
-        a long digit: no prefetcher foresees either."""
-        if self.total is None or self.total.op != "const" or self.total.value < BEYOND:
-            return False
-        if not self.abilities.fetches or not all(self.chains):
-            return False
-        k, along = (side[-1].digit for side in self.chains)
-        n, many = self._known(k), self._known(along)
-        is_short = len(self.chains[0]) == 1 and 0 < n * self.bytes <= SHORT < many * self.bytes
-        return is_short and self.digits[along].a != n
-
-    def _rows_ahead(
-        self, tile: Sequence[int], names: Sequence[str | None]
-    ) -> tuple[Statement, ...]:
-        """Hints for the lines that the next tile of such rows writes and reads."""
-        k, along = (side[-1].digit for side in self.chains)
-        following, size = self.names.fresh("next"), tile[along]
-        after, last = plus(var(self.outer[along]), size), plus(self.n[along], -size)
-        found: list[Statement] = [
-            Let(following, made("select", made("lt", after, last), after, last))
-        ]
-        loops = {k: self.n[k], along: const(size)}
-        own = [self.inner[d] if d in loops else name for d, name in enumerate(names)]
-        pairs = (DESTINATION, self.b, (k, along)), (SOURCE, self.a, (along, k))
-        for array, (side, strides, (row, line)) in zip((1, 0), pairs, strict=True):
-            at = linear(self.at(own)[array], [(strides[along], following)])
-            nest = [
-                Loop(self.inner[row], loops[row], ()),
-                Loop(self.inner[line], loops[line], (), LINE // self.bytes),
-            ]
-            found += nested(nest, (Fetch(Ref(side, at)),))
-        return tuple(found)
-
-    def _writes_ahead(self, mover: Mover, around: Collection[int]) -> bool:
-        """Whether tiles are moved in the order of the destination, whose next lines are fetched: no prefetcher foresees
-        rows of a line each, and stores wait for their lines one by one, where loads don't."""
-        if mover.kernel is None or not self.abilities.fetches or self._has_short_rows:
-            return False
-        ends = {side[0].digit for side in self.chains if len(side) == 1}
-        sizes = [d.n for d in self.digits]
-        least = NEAR if self.bytes > 2 else NEVER_LARGE  # exchanges of many lanes take their time
-        known = [n for n in sizes if isinstance(n, int)]
-        is_near = len(known) == len(sizes) and prod(known) * self.bytes < least
-        return len(ends) == 2 and ends <= {*around} and not is_near
-
-    def _written_ahead(
-        self, tile: Sequence[int], within: Sequence[Loop], names: Sequence[str | None]
-    ) -> tuple[Statement, ...]:
-        """Hints for the lines of the destination that the next tile writes."""
-        k, along = (side[-1].digit for side in self.chains)
-        following, at = self.names.fresh("next"), var(self.outer[along])
-        after = plus(at, tile[along])
-        own = [following if d == along else name for d, name in enumerate(names)]
-        rows = next(loop for loop in within if loop.name == self.inner[k])
-        rows = replace(rows, step=1, last=None, falls=False, rolled=False)
-        return (
-            Let(following, made("select", made("lt", after, self.n[along]), after, at)),
-            *nested([rows], (Fetch(Ref(DESTINATION, self.at(own)[1])),)),
-        )
-
     @property
     def has_few_sets(self) -> bool:
         """Whether lines of a tile are known to lie a multiple of 512 bytes apart: they are read and written in the
@@ -286,33 +218,6 @@ class BoxNest(Tiles):
             for side, name in zip(self.chains, "ba", strict=True)
             for stride in [getattr(self.digits[side[-1].digit], name) if side else None]
         )
-
-    def _fetched(
-        self, apart: Mapping[int, Loop], names: Sequence[str | None]
-    ) -> tuple[Statement, ...]:
-        """Hints for the lines that the next tile writes and reads, which no prefetcher foresees where digits are
-        short."""
-        if self.total is None or not self.abilities.fetches:
-            return ()
-        (*_, k), following = apart, self.names.fresh("next")
-        after = plus(var(self.inner[k]), 1)
-        value = made("select", made("lt", after, self.n[k]), after, var(self.inner[k]))
-        found: list[Statement] = [Let(following, value)]
-        at = [
-            following if own == k else self.inner[own] if self.tile[own] else name
-            for own, name in enumerate(names)
-        ]
-        for array, side in ((1, DESTINATION), (0, SOURCE)):
-            line = [t.digit for t in self.chains[array]]
-            last = line[-1]
-            stride = (self.digits[last].a, self.digits[last].b)[array]
-            step = max(1, LINE // self.bytes // stride)
-            own = [None if d in line[:-1] else name for d, name in enumerate(at)]
-            rows = [d for d, size in enumerate(self.tile) if size and d not in line]
-            loops = [Loop(self.inner[d], self.n[d], ()) for d in rows]
-            loops.append(Loop(self.inner[last], self.n[last], (), step))
-            found += nested(loops, (Fetch(Ref(side, self.at(own)[array])),))
-        return tuple(found)
 
     def _by_source(self, loops: Mapping[int, Loop]) -> list[Loop]:
         """Loops over tiles, those along the source's lines inside: caches fetch ahead what is read in order."""
@@ -423,25 +328,6 @@ class BoxNest(Tiles):
                 True,
             ),
         )
-
-    def _ahead(self, of: Node, tile: Sequence[int]) -> tuple[Statement, ...]:
-        """Hints for the lines that a later tile reads, two lines on: of many rows, no prefetcher foresees them."""
-        last, line = self.chains[0][-1].digit, [t.digit for t in self.chains[0]]
-        if self._is_whole(last, tile[last]):
-            return ()
-        ahead = tile[last] + 2 * LINE // self.bytes // prod(t.extent for t in self.chains[0][:-1])
-        following, at = self.names.fresh("ahead"), var(self.outer[last])
-        most = plus(self.n[last], -1)
-        value = made(
-            "select", made("lt", plus(at, ahead), most), const(ahead), made("sub", most, at)
-        )
-        rows = [k for k, size in enumerate(tile) if size and k not in line]
-        if prod(tile[k] for k in rows) <= FOLLOWED:
-            return ()
-        terms = [(self.a[k], self.inner[k]) for k in rows]
-        fetch = Fetch(Ref(SOURCE, linear(of, [(self.a[last], following), *terms])), True)
-        loops = [Loop(self.inner[k], const(tile[k]), (), rolled=True) for k in rows]
-        return (Let(following, value), *nested(loops, (fetch,)))
 
     def _grown(self, source: int, destination: int) -> list[int]:
         """The tile with several lines on both sides, as far as these and the buffer have room."""

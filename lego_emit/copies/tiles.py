@@ -120,15 +120,13 @@ def paired(
 
 def squared(kernel: Kernel, digits: Sequence[Digit], strides: Sequence[Size]) -> Kernel:
     """A kernel of pairs as one of squares, where another pair is beside it in the source, whose strides these are: a
-    processor loads two registers at once, however long they are. Where it lacks registers for them, what is stored
-    is rows, which halves are joined to in memory."""
+    processor loads two registers at once, however long they are, if it has registers for them."""
     if kernel.apart(1) != kernel.lanes:
         return kernel
     for k, size in enumerate(kernel.block):
         if k != kernel.pair and strides[k] == kernel.lanes // size and kernel.lanes % size == 0:
-            places = ((tuple(n * (d == k) for d in range(len(digits))), 0) for n in range(size))
             four = replace(kernel, square=k)
-            if fits(four, digits) and (kernel.fits_registers or {*kernel.stores} == {*places}):
+            if fits(four, digits) and kernel.fits_registers:
                 return four
     return kernel
 
