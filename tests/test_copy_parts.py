@@ -372,3 +372,10 @@ def test_sizes_come_in_the_order_of_the_definition(tmp_path, monkeypatch):
     assert turned.plan.space.sizes == ("N", "M")
     with pytest.raises(LegoError, match="order has 'K'"):
         copy(Row(M, N), Col(M, N), "numpy", order=["K"])
+
+
+def test_a_part_has_no_loop_of_one_round():
+    """Digits of which a part has one element, and only one."""
+    order = Row(2048, 2048), catalogue["morton.2D"](2048, 2048)
+    text = str(copy(*order, "c", element=4, threads=True, name="morton"))
+    assert "morton_part(" in text and not re.findall(r" < 1;|<= 0;", text)

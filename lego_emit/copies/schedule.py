@@ -257,7 +257,7 @@ class BoxNest(Hinted):
         around: dict[int, Loop] = {}
         for k, size in enumerate(tile):
             reads = ragged and k == line[-1]  # where a tile begins, even if it is the only one
-            if size and self._is_whole(k, size) and not reads:
+            if self._is_whole(k, size) and not reads:
                 continue
             origin[k] = self.outer[k]
             if not size:

@@ -402,8 +402,8 @@ class Tiles:
         return found
 
     def _is_whole(self, k: int, size: int) -> bool:
-        """Whether so many of a digit are all."""
-        return size > 0 and self.digits[k].n == size
+        """Whether so many of a digit are all; of one element each is, even if a tile takes none of it."""
+        return self.digits[k].n == max(size, 1)
 
     def is_within(self, k: int, size: int) -> bool:
         """Whether a digit is known to have no more than so many, as a remainder has."""
