@@ -266,7 +266,8 @@ def test_cmake_copies(embed):
         example.folder / name for name in ("layouts.py", "CMakeLists.txt", "main.cpp")
     )
     layouts.write_text(
-        "from lego_emit import Col, Row\nrows, columns = Row(4, 6), Col(4, 6)\ntiles = Row(2, 2, 2, 3)\n"
+        "from lego_emit import Col, Row, symbols\nrows, columns = Row(4, 6), Col(4, 6)\n"
+        "tiles = Row(2, 2, 2, 3)\nSIZE = symbols('SIZE')\nsized = Row(SIZE // 2, 2, 2, 3)\n"
     )
     text = lists.read_text()
     generated = (
@@ -274,7 +275,7 @@ def test_cmake_copies(embed):
         "ZERO OFF LANGUAGE cpp FILE both PREFIX ac_"
     )
     lists.write_text(text.replace("LAYOUTS layouts.py:tiled LANGUAGE cpp", generated))
-    main.write_text("""
+    program = """
 #include <cstdint>
 #include <cstdio>
 
@@ -287,8 +288,17 @@ int main() {
   lego::ac_tiles_pack(x, z);
   std::printf("%d %d\\n", y[1], z[3]);
 }
-""")
+"""
+    main.write_text(program)
     assert example.run().split()[-2:] == ["6", "6"]
+    # A layout of the matrix, and a size that is like the argument SIZES.
+    for of, size in ("layouts.py:rows", ""), ("SIZE 6", "4, "):
+        name = "sized" if size else "tiles"
+        again = generated.replace("4 6", of).replace("tiles", name)
+        lists.write_text(text.replace("LAYOUTS layouts.py:tiled LANGUAGE cpp", again))
+        main.write_text(program.replace("tiles_pack(", f"{name}_pack({size}"))
+        assert example.run().split()[-2:] == ["6", "6"]
+    main.write_text(program)
     copied = "COPY layouts.py:rows layouts.py:columns"
     lists.write_text(text.replace("LAYOUTS layouts.py:tiled", f"{copied} NAME turned"))
     main.write_text(
@@ -337,6 +347,21 @@ def test_cmake_says_what_is_wrong(embed):
         ("LANGUAGE cpp", "LANGUAGE cpp HINTS OFF", "has no argument OFF"),
         ("LANGUAGE cpp", "LANGUAGE cpp ELMENT uint8", "argument ELMENT. Did you mean 'ELEMENT'?"),
         ("LANGUAGE cpp", "THREAD LANGUAGE cpp", "argument THREAD. Did you mean 'THREADS'?"),
+        (
+            "LANGUAGE cpp",
+            "LANGUAGE cpp PACK OF 12 20 ELMENT 1",
+            "argument ELMENT. Did you mean 'ELE",
+        ),
+        (
+            "LANGUAGE cpp",
+            "LANGUAGE cpp PACK OF 12 20 THREDS",
+            "argument THREDS. Did you mean 'THRE",
+        ),
+        (
+            "LANGUAGE cpp",
+            "LANGUAGE cpp DEPENDS a.json VALEU 1",
+            "argument VALEU. Did you mean 'VALUE'",
+        ),
         (
             "LAYOUTS layouts.py:tiled",
             "VIEW COPY layouts.py:tiled layouts.py:tiled",

@@ -8,7 +8,7 @@
 #     [FILE tiles]                    one file of all layouts and copies, of that name
 #     [COPY layouts.py:a layouts.py:b...]  a copy from a's memory to b's, for each two names
 #     [NAME to_tiles]                 of the functions, where the call has one layout or one copy
-#     [PACK] [UNPACK] [OF 32 32]      copies between each layout's memory and rows
+#     [PACK] [UNPACK] [OF 32 32]      copies between each layout's memory and rows, or OF layouts.py:matrix
 #     [ELEMENT uint8] [ZERO OFF] [THREADS] [VALUE "v ^ 0x88"]  of all copies
 #     ...)                            and the other keys of lego-emit.toml in capitals: INDEX_TYPE int32
 #
@@ -81,7 +81,10 @@ function(_lego_emit_copies)
   endforeach()
   if(packed)
     string(APPEND packed "${moved}")
-    if(arg_OF)
+    if(arg_OF MATCHES "^[^;]+\\.py:[A-Za-z_0-9]+$")
+      cmake_path(ABSOLUTE_PATH arg_OF)
+      _lego_emit_value(packed ", of = " "${arg_OF}")
+    elseif(arg_OF)
       set(sizes "")
       foreach(item IN LISTS arg_OF)
         _lego_emit_value(sizes " " "${item}")
@@ -130,7 +133,21 @@ function(lego_emit_generate)
   set(single TARGET FILE NAME ELEMENT ZERO VALUE ${LEGO_EMIT_text} ${LEGO_EMIT_bare})
   set(several LAYOUTS COPY OF LANGUAGE DEPENDS ${LEGO_EMIT_list} ${LEGO_EMIT_table})
   cmake_parse_arguments(PARSE_ARGV 0 arg "${flags}" "${single}" "${several}")
-  foreach(word IN LISTS arg_UNPARSED_ARGUMENTS arg_LANGUAGE arg_LAYOUTS arg_COPY)
+  set(names "") # in capitals, of the layouts' files: a size of OF may be like an argument, as SIZE is
+  foreach(file IN LISTS arg_LAYOUTS)
+    string(REGEX REPLACE ":[^:]*$" "" file "${file}")
+    cmake_path(ABSOLUTE_PATH file)
+    if(EXISTS "${file}")
+      file(STRINGS "${file}" lines REGEX "[A-Z]")
+      string(REGEX MATCHALL "[A-Z][A-Z_0-9]*" found "${lines}")
+      list(APPEND names ${found})
+    endif()
+  endforeach()
+  foreach(word IN LISTS arg_UNPARSED_ARGUMENTS arg_LANGUAGE arg_LAYOUTS arg_COPY arg_OF arg_DEPENDS)
+    cmake_path(ABSOLUTE_PATH word OUTPUT_VARIABLE path)
+    if(NOT word IN_LIST arg_UNPARSED_ARGUMENTS AND (word IN_LIST names OR EXISTS "${path}"))
+      continue()
+    endif()
     if(word IN_LIST arg_UNPARSED_ARGUMENTS OR word MATCHES "^[A-Z][A-Z_0-9]*$")
       execute_process(COMMAND "${LEGO_EMIT_EXECUTABLE}" --cmake-nearest "${word};${flags};${single};${several}"
                       OUTPUT_VARIABLE nearest OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
