@@ -150,6 +150,11 @@ class WidthError(LegoError, OverflowError):
 
     code = "LE0204"
 
+    def __init__(self, message: str, way_out: str = ""):
+        """way_out: what index_type= can do about it, behind the message; "" where another type is no way out."""
+        super().__init__(f"{message}; {way_out}" if way_out else message)
+        self.way_out = way_out
+
 
 class TargetError(LegoError, ValueError):
     """An unknown target, a duplicate name, or something that the target cannot express."""

@@ -178,8 +178,8 @@ def _walk(
     for axis, (_, end) in zip(axes, ends, strict=True):
         if end is not None and end.op == "const" and end.value > function.index_type.most:
             raise WidthError(
-                f"walk: one past the last {axis} is {end.value}, which does not fit {function.index_type}; choose a "
-                "wider index_type"
+                f"walk: one past the last {axis} is {end.value}, which does not fit {function.index_type}",
+                "choose a wider index_type",
             )
     more, unseen = needed(walked.parts, function, trace.analyzer)
     return replace(

@@ -924,6 +924,12 @@ WRONG = {
     "has a matrix of 30, 30": lambda: pack(
         ExpandBy([30, 30], [32, 32], TileBy([4, 4], [8, 8])), "c", of=(17, 17)
     ),
+    "fit int64 [^;]*; a copy's numbers have the type that its language has for sizes: [^;]*$": (
+        lambda: copy(Row(2**40, 2**40), Col(2**40, 2**40), "c")
+    ),
+    "fit int32 [^;]*; a copy's .* sizes: [^;]*$": lambda: copy(
+        Row(M, 2**40), Col(M, 2**40), "wgsl"
+    ),
     "movement.convert": lambda: copy(
         catalogue["fragment.mma"](**catalogue["fragment.mma"].example), Row(8, 32), "c"
     ),

@@ -237,13 +237,12 @@ def copy(
         function = places(space, f"{name}_places", printer, assume, forms.places_type)
         plan = replace(plan, function=function, value=made_of)
         return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
-    except (TargetError, WidthError) as error:
-        said, is_wider, _ = str(error).partition("index_type")
-        if not is_wider:
+    except WidthError as error:
+        if not error.way_out:
             raise
-        raise type(error)(
-            f"{said.rpartition(';')[0]}; a copy's numbers have the type that its language has for sizes: give smaller "
-            "sizes, or ranges= of them"
+        raise WidthError(
+            str(error).removesuffix(f"; {error.way_out}"),
+            "a copy's numbers have the type that its language has for sizes: give smaller sizes, or ranges= of them",
         ) from None
 
 

@@ -195,8 +195,8 @@ def _check_masked(problem: Problem) -> None:
         most = problem.conditions.masked.get(name)
         if most is not None and (problem.analyzer.interval(span[1])[0] or 0) > most:
             raise WidthError(
-                f"{problem.name}: {name} may be {most}, which stands for what is masked in an "
-                "unsigned type; choose a wider index_type or smaller sizes"
+                f"{problem.name}: {name} may be {most}, which stands for what is masked in an unsigned type",
+                "choose a wider index_type or smaller sizes",
             )
 
 
@@ -253,14 +253,12 @@ def _with_params(
     rest = candidates[candidates.index(chosen.index_type) :]
     if holding := _holding(params, rest):
         return replace(chosen, index_type=holding[0])
-    own = [p for p in params if not p.type]
     # One that is declared is converted, and has to fit.
-    culprit = next((p for p in own if not holds_argument(p, rest[-1])), None)
-    if culprit is None:
+    unfit = (p for p in params if not p.type and not holds_argument(p, rest[-1]))
+    if (culprit := next(unfit, None)) is None:
         return replace(chosen, index_type=rest[-1])
-    least = rest[-1].least
-    better = "signed" if least == 0 and culprit.lo is not None and culprit.lo < 0 else "wider"
+    better = "signed" if rest[-1].least == 0 and (culprit.lo or 0) < 0 else "wider"
     raise WidthError(
-        f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}; "
-        f"choose a {better} index_type or smaller sizes"
+        f"{name}: the argument {culprit.name} ({culprit.range_text}) does not fit {candidates[-1]}",
+        f"choose a {better} index_type or smaller sizes",
     )

@@ -87,19 +87,18 @@ def choose_type(
     nodes = {k: n for k, n in program.items() if not n.is_bool and k.op != "round"}
     # The graph has the operations: the node of one that has a name is a variable.
     shifts = [program[k.args[1]].hi for k in nodes if k.op in ("shl", "shr")]
+    farthest = None if None in shifts else max([0, *filter(None, shifts)])
     negated = {k for k in nodes if k.op == "neg"}  # unsigned there is no such operation
     bounds = [(n.lo, n.hi) for n in nodes.values() if n.lo is not None and n.hi is not None]
     bounded = len(bounds) == len(nodes)
     for candidate in candidates:
         least, most = candidate.ends
-        known = [by for by in shifts if by is not None]
-        farthest = max(known, default=0) if len(known) == len(shifts) else None
         if farthest is None or farthest >= candidate.width:
             if candidate == candidates[-1]:
                 raise WidthError(
                     f"{name}: a shift by up to {_shown(farthest)} does not fit {candidate}, which takes "
-                    f"at most {candidate.width - 1}; say with ranges= or assume= that it is less, or "
-                    "choose a wider index_type"
+                    f"at most {candidate.width - 1}",
+                    "say with ranges= or assume= that it is less, or choose a wider index_type",
                 )
             continue
         if most == inf:
@@ -248,7 +247,8 @@ class _Needs:
             way_out = "choose a wider index_type or smaller sizes"
         return WidthError(
             f"{self.name}: {_named(k, node, self.lowering)}{lies} does not fit {self.index_type} "
-            f"({self.least}..{self.most}); {way_out}"
+            f"({self.least}..{self.most})",
+            way_out,
         )
 
     def _need(self, k: Node, low: bool, high: bool) -> None:

@@ -147,11 +147,10 @@ def _learn_types(known: Analyzer, options: TraceOptions) -> None:
         if name == "return" or number is not None:
             continue
         if options.unsigned and t.least < 0:
-            least = known.interval(known.symbol(name))[0]
-            if least is not None and least < 0:
+            if (known.interval(known.symbol(name))[0] or 0) < 0:
                 raise WidthError(
-                    f"the range of {name} has negative numbers, and the index type has none; choose a signed "
-                    "index_type"
+                    f"the range of {name} has negative numbers, and the index type has none",
+                    "choose a signed index_type",
                 )
             known.learn_range(name, Expr.of(0), None)
         if t.width < 64:
