@@ -201,6 +201,14 @@ def test_values_on_the_command_line_and_in_a_project(tmp_path, monkeypatch):
         texts.append(done.output)
     assert texts[1].replace("layouts.py:changed", "'v ^ 0x88'") == texts[0]
     assert "return (uint8_t)(v ^ 0x88);" in texts[0]
+    # No path of this machine, and no command where a file is standard input.
+    done = CliRunner().invoke(main, [*command, str(tmp_path / "layouts.py:changed")])
+    assert done.output == texts[1]
+    done = CliRunner().invoke(main, [*command, "-:changed"], input=LAYOUTS)
+    assert done.exit_code == 0 and "regenerate" not in done.output
+    rows = [str(tmp_path / "layouts.py:columns"), "--of", str(tmp_path / "layouts.py:rows")]
+    done = CliRunner().invoke(main, ["pack", *rows, "-t", "c"])
+    assert "pack layouts.py:columns --target c --of layouts.py:rows\n" in done.output
     for text, said in (
         ("v ^", "no expression"), ("v ^ K", "name 'K' is not defined"), ("v + 0.5", "no integer"),
         ("layouts.py:change", "Did you mean 'changed'?"), ("v, 1", "becomes an element of its own type"),

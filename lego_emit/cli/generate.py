@@ -16,6 +16,7 @@ from ..emitted import Emitted
 from ..errors import short_repr
 from ..files import resolved, write_all
 from ..options import Options
+from ..project.config import function_named
 from ..project.loading import STDIN, subject, telling, user_file
 from .options import options_for
 from .output import print_source
@@ -33,6 +34,7 @@ from .root import (
 
 # What a command takes that does not change the text.
 NOT_TEXT = ("source", "one", "other", "targets", "output", "explain", "plan", "time", "as_json")
+NAMED = ("of", "value")  # what may be a FILE.py:NAME
 
 
 @main.command(
@@ -131,17 +133,17 @@ def generate(
 
 def provenance(sources: Sequence[str], target: str) -> tuple[str, ...]:
     """Where the layouts are, and the command that makes the file; no path of this machine alone."""
-    if any(source.startswith(STDIN) for source in sources):
-        return ()
     context = click.get_current_context()
+    files = [*sources, *(str(context.params.get(name)) for name in NAMED)]
+    if any(file.startswith(STDIN) for file in files):
+        return ()
     short, given = [], list[str]()
     for source in sources:
         if text := typed_text(source):
             short.append(text)
             given += [EXPRESSION[0], text]
         else:
-            path = Path(source)
-            short.append(path.name if path.is_absolute() else source.replace("\\", "/"))
+            short.append(_without_folder(source))
             given.append(short[-1])
     words = ["lego-emit", str(context.command.name), *given, "--target", target]
     for option in context.command.params:
@@ -157,11 +159,19 @@ def provenance(sources: Sequence[str], target: str) -> tuple[str, ...]:
             value = ",".join(value)
         if name == "base" and isinstance(value, dict):
             value = ",".join(f"{k}={v}" for k, v in value.items())
+        if name in NAMED and function_named(value):
+            value = _without_folder(value)
         if isinstance(value, dict):
             value = [f"{k}={short_repr(v)}" for k, v in value.items()]
         values = value if isinstance(value, (list, tuple)) else [value]
         words += [word for v in values for word in (flag, str(v))]
     return f"Source: {', '.join(short)}", f"To regenerate: {shlex.join(words)}"
+
+
+def _without_folder(source: str) -> str:
+    """A FILE.py:NAME without the folder, where that is of this machine alone."""
+    path = Path(source)
+    return path.name if path.is_absolute() else source.replace("\\", "/")
 
 
 def _certified(path: str, unit: Emitted) -> tuple[str, ...]:

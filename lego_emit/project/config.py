@@ -309,7 +309,7 @@ def function_named(text: str) -> tuple[str, str] | None:
     >>> function_named("layouts.py:changed"), function_named("v ^ 0x88")
     (('layouts.py', 'changed'), None)
     """
-    found = re.fullmatch(r"(.+\.py|-):([^\W\d]\w*)", text.strip())
+    found = re.fullmatch(r"(.+\.py|<stdin>):([^\W\d]\w*)", text.strip())
     return None if found is None else (found[1], found[2])
 
 
