@@ -920,6 +920,17 @@ WRONG = {
     "on is 3, and": lambda: copy(Row(4), Row(4), "c").time(on=3),  # type: ignore[arg-type]
     "element is 'u1,,'": lambda: copy(Row(4), Row(4), "c", element="u1,,"),
     "element is 'V70000'": lambda: copy(Row(4), Row(4), "c", element="V70000"),
+    "of= has 500 on axis 1, .* cover 496": lambda: pack(
+        Row(M // 8, N // 8, 8, 8), "c", of=(M, N), sizes={"N": 500}
+    ),
+    "of= has 12 on axis 0, .* cover 8": lambda: unpack(
+        Row(M // 8, 8), "c", of=(M,), sizes={"M": 12}
+    ),
+    # The header has no M + 1 of which 8 is a factor: of 7 elements 8 were read, and of 9 only 8.
+    r"of= has M on axis 0, .* cover 8\*\(\(M \+ 1\) // 8\)": lambda: pack(
+        Row((M + 1) // 8, 8), "c", of=(M,)
+    ),
+    r"of= has M \+ N on axis 0, .* cover 8": lambda: pack(Row((M + N) // 8, 8), "c", of=(M + N,)),
     "of= has N on axis 1": lambda: pack(Row(M // 8, N // 8, 8, 4), "c", of=(M, N)),
     "has a matrix of 30, 30": lambda: pack(
         ExpandBy([30, 30], [32, 32], TileBy([4, 4], [8, 8])), "c", of=(17, 17)
@@ -971,6 +982,17 @@ def test_no_cast_in_cpp_is_useless(tmp_path, need):
         for own in ("-msse2", "-march=x86-64-v3"):
             command = [gcc, "-std=c++20", "-Wuseless-cast", "-Werror", own, "-c", f"{name}.cpp"]
             subprocess.run(command, cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize("b", [5, 7, 9, 20, 128, N])
+def test_tiles_of_any_size_are_cut(b):
+    unit = pack(Row(M // b, 2, b, 4), "c", of=(M, 8))
+    assert f"@pre M % {b} == 0" in str(unit)
+    rows = 18 if b is N else 3 * b
+    sizes = {"M": rows, "N": 6} if b is N else {"M": rows}
+    found = unit.plan.run(np.arange(8 * rows), sizes)
+    tiles = np.arange(8 * rows).reshape(3, rows // 3, 2, 4).transpose(0, 2, 1, 3)
+    assert np.array_equal(found, tiles.reshape(-1))
 
 
 @pytest.mark.parametrize(

@@ -119,7 +119,7 @@ def _emit_packed(
         matrix = _layout(of, sizes, params)
     elif of is not None:
         matrix = matrix_of([of], layout, sizes)
-    ends = pair_of(layout, matrix, called)
+    ends = pair_of(layout, matrix, called, sizes)
     _emit(
         (source,), ends if called == "pack" else ends[::-1], params, called, sizes=sizes, **options
     )

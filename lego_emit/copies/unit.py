@@ -350,7 +350,8 @@ def pack(
         Digit(n=4, a=256, b=256)
     """
     _check_target(target, "pack")
-    return copy(*pair_of(L, of, "pack"), target, name=name_of(name, "pack", target), **options)
+    pair = pair_of(L, of, "pack", options.get("sizes"))
+    return copy(*pair, target, name=name_of(name, "pack", target), **options)
 
 
 @brief
@@ -370,7 +371,7 @@ def unpack(
       4 (256 to 256) x 8 (8 to 32) x 4 (64 to 8) x 8 (1 to 1)
     """
     _check_target(target, "unpack")
-    rows, own = pair_of(L, of, "unpack")
+    rows, own = pair_of(L, of, "unpack", options.get("sizes"))
     return copy(own, rows, target, name=name_of(name, "unpack", target), **options)
 
 
