@@ -120,7 +120,7 @@ class LinesInCpp(LinesInC):
         """What a type has to be."""
         size = self.routine.element_bytes
         return [
-            f'  static_assert(sizeof({self.type}) == {size}, "the elements have {size} byte{"s" * (size > 1)}");',
+            f'  static_assert(sizeof({self.type}) == {size}, "the elements must have {size} byte{"s" * (size > 1)}");',
             f'  static_assert(std::is_trivially_copyable_v<{self.type}>, "elements are copied as bytes");',
         ]
 

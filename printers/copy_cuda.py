@@ -95,7 +95,7 @@ class LinesInCuda(LinesInThreads):
         found += p.head(head, COMMA.join([*sizes, *memories]), " {").split("\n")
         plural = "s" * (r.element_bytes > 1)
         found.append(
-            f'  static_assert(sizeof({T}) == {r.element_bytes}, "the elements have {r.element_bytes} byte{plural}");'
+            f'  static_assert(sizeof({T}) == {r.element_bytes}, "the elements must have {r.element_bytes} byte{plural}");'
         )
         found += [f"  (void){name};" for name in self.unread()]
         found += [*self.views(), *self.lines(r.body, 2), "}", ""]

@@ -155,7 +155,7 @@ class LinesInNumpy(NestLines):
             "    if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):",
             '        raise TypeError("src and out must be NumPy arrays without masks")',
             f"if src.itemsize != {size}:",
-            f'    raise ValueError("the elements have {size} byte{plural}")',
+            f'    raise ValueError("the elements must have {size} byte{plural}")',
             "src = np.ascontiguousarray(src).reshape(-1)",
             "if out is None:",
             f"    out = np.zeros({count}{COMMA}src.dtype)",

@@ -322,7 +322,7 @@ class LinesInRust(KernelsInRust):
         found = []
         if r.value is None:
             size, plural = r.element_bytes, "s" * (r.element_bytes != 1)
-            told = f'"elements have {size} byte{plural}"'
+            told = f'"T must have {size} byte{plural}"'
             found.append(f"    assert_eq!(core::mem::size_of::<T>(), {size}, {told});")
         for name, borrow, size in ends:
             found += self._cut(name, borrow, size)

@@ -704,7 +704,9 @@ def test_a_routine_runs():
         unit.run(given, given, M=3, N=4)
     with pytest.raises(LegoError, match="float64"):
         unit.run(given.astype(float), M=3, N=4)
-    with pytest.raises(LegoError, match="N has no number"):
+    with pytest.raises(
+        LegoError, match=r"N has no number; .* give run\(\.\., N=\.\.\) or sizes={'N': \.\.}"
+    ):
         unit.run(given, M=3)
     with pytest.raises(LegoError, match="12 elements"):
         unit.run(given[1:], M=3, N=4)

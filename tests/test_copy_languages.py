@@ -222,6 +222,8 @@ def test_numpy_takes_arrays_without_masks_and_sizes_of_any_integer_type():
             moved(200, 3, *wrong)
     with pytest.raises(TypeError, match="interpreted as an integer"):
         moved(200.0, 3, given)
+    with pytest.raises(ValueError, match="the elements must have 4 bytes"):
+        moved(200, 3, given.astype(float))
 
 
 def test_rustfmt_and_clippy_find_nothing(tmp_path, need):

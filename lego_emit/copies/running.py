@@ -175,8 +175,9 @@ def checked_sizes(unit: Any, sizes: Mapping[str, int] | None) -> dict[str, int]:
     unknown = [n for n in found if n not in names]
     if missing or unknown:
         listed = ", ".join(names) or "none"
-        what = f"{missing[0]} has no number" if missing else f"{unknown[0]} is no size"
-        raise VerifyError(f"{unit.name}: {what}; its sizes are {listed}")
+        what = f"{unknown[0]} is no size" if unknown else f"{missing[0]} has no number"
+        way = "" if unknown else f"; give run(.., {missing[0]}=..) or sizes={{'{missing[0]}': ..}}"
+        raise VerifyError(f"{unit.name}: {what}; its sizes are {listed}{way}")
     for name, value in found.items():
         if not is_integer(value):
             raise VerifyError(f"{unit.name}: {name} is {short_repr(value)}; give an integer")

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_CUH
-#define LEGO_BRICKS_CUH 0x5497a622
+#define LEGO_BRICKS_CUH 0x00020602
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -69,7 +69,7 @@ LEGO_HOST_DEVICE constexpr long long bricks_max(long long a, long long b) noexce
 template <class T>
 __global__ void __launch_bounds__(256, 4) bricks(
     long long P, long long Q, long long R, const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 8, "the elements have 8 bytes");
+  static_assert(sizeof(T) == 8, "the elements must have 8 bytes");
   const unsigned long long* const src8 = reinterpret_cast<const unsigned long long*>(src);
   unsigned long long* const dst8 = reinterpret_cast<unsigned long long*>(dst);
   const uint4* const src16 = reinterpret_cast<const uint4*>(src);
@@ -132,6 +132,6 @@ inline cudaError_t bricks_launch(
 #endif
 #endif
 
-#elif LEGO_BRICKS_CUH != 0x5497a622
+#elif LEGO_BRICKS_CUH != 0x00020602
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_CUH

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_HPP
-#define LEGO_BRICKS_HPP 0x68afd0e2
+#define LEGO_BRICKS_HPP 0x17cfe86e
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -88,7 +88,7 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
 template <class T>
 inline void bricks(
     std::int64_t P, std::int64_t Q, std::int64_t R, const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 8, "the elements have 8 bytes");
+  static_assert(sizeof(T) == 8, "the elements must have 8 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   const std::int64_t a = 16 * Q * R;
   const std::int64_t a1 = 8 * R;
@@ -159,6 +159,6 @@ inline void bricks(
 
 }  // namespace lego
 
-#elif LEGO_BRICKS_HPP != 0x68afd0e2
+#elif LEGO_BRICKS_HPP != 0x17cfe86e
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_HPP

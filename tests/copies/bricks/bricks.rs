@@ -168,7 +168,7 @@ mod bricks_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn bricks<T: Copy>(P: usize, Q: usize, R: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 8, "elements have 8 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 8, "T must have 8 bytes");
     assert!(src.len() >= 16 * P * Q * R, "src is too short");
     let src = &src[..16 * P * Q * R];
     assert!(dst.len() >= 16 * P * Q * R, "dst is too short");

@@ -77,7 +77,7 @@ def bricks(P, Q, R, src, out=None):
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 8:
-        raise ValueError("the elements have 8 bytes")
+        raise ValueError("the elements must have 8 bytes")
     src = np.ascontiguousarray(src).reshape(-1)
     if out is None:
         out = np.zeros(16 * P * Q * R, src.dtype)

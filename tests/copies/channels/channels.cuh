@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_CUH
-#define LEGO_CHANNELS_CUH 0x3d4559bb
+#define LEGO_CHANNELS_CUH 0x066e1d00
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -85,7 +85,7 @@ template <class T>
 __global__ void __launch_bounds__(256, 4) channels(
     long long n, long long C, long long H, long long W, const T* __restrict__ src,
     T* __restrict__ dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   __shared__ __align__(16) unsigned char tile[16892];
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
@@ -165,6 +165,6 @@ inline cudaError_t channels_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_CUH != 0x3d4559bb
+#elif LEGO_CHANNELS_CUH != 0x066e1d00
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_CUH

@@ -488,7 +488,7 @@ pub fn channels<T: Copy + Default>(
     src: &[T],
     dst: &mut [T],
 ) {
-    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 4, "T must have 4 bytes");
     assert!(src.len() >= C * H * W * n, "src is too short");
     let src = &src[..C * H * W * n];
     let length = 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n;

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HIP_H
-#define LEGO_CHANNELS_BACK_HIP_H 0x22ac636a
+#define LEGO_CHANNELS_BACK_HIP_H 0x329f256e
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -84,7 +84,7 @@ template <class T>
 __global__ void __launch_bounds__(256, 4) channels_back(
     long long n, long long C, long long H, long long W, const T* __restrict__ src,
     T* __restrict__ dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   __shared__ __align__(16) unsigned char tile[16444];
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
@@ -154,6 +154,6 @@ inline hipError_t channels_back_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_BACK_HIP_H != 0x22ac636a
+#elif LEGO_CHANNELS_BACK_HIP_H != 0x329f256e
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HIP_H

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x17a91449
+#define LEGO_CHANNELS_BACK_HPP 0x0d4f08e5
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -305,7 +305,7 @@ template <class T>
 inline void channels_back(
     std::int64_t n, std::int64_t C, std::int64_t H, std::int64_t W, const T* __restrict src,
     T* __restrict dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   const std::int64_t n1 = C / 16;
   const std::int64_t n2 = H * W;
@@ -454,6 +454,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x17a91449
+#elif LEGO_CHANNELS_BACK_HPP != 0x0d4f08e5
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

@@ -484,7 +484,7 @@ mod channels_back_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn channels_back<T: Copy>(n: usize, C: usize, H: usize, W: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 4, "T must have 4 bytes");
     let length = 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n;
     assert!(src.len() >= length, "src is too short");
     let src = &src[..length];

@@ -95,7 +95,7 @@ def channels_back(n, C, H, W, src, out=None):
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 4:
-        raise ValueError("the elements have 4 bytes")
+        raise ValueError("the elements must have 4 bytes")
     src = np.ascontiguousarray(src).reshape(-1)
     if out is None:
         out = np.zeros(C * H * W * n, src.dtype)

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HIP_H
-#define LEGO_COLORS_HIP_H 0x6957522a
+#define LEGO_COLORS_HIP_H 0x54136fb2
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -62,7 +62,7 @@ LEGO_HOST_DEVICE constexpr long long colors_max(long long a, long long b) noexce
 template <class T>
 __global__ void __launch_bounds__(256, 4) colors(
     long long H, long long W, const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   __shared__ __align__(16) unsigned char tile[3080];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
@@ -110,6 +110,6 @@ inline hipError_t colors_launch(
 #endif
 #endif
 
-#elif LEGO_COLORS_HIP_H != 0x6957522a
+#elif LEGO_COLORS_HIP_H != 0x54136fb2
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HIP_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x485dbeaf
+#define LEGO_COLORS_HPP 0x6b5d33ae
 
 #include <cassert>
 #include <cstddef>
@@ -207,7 +207,7 @@ inline __attribute__((always_inline)) void block(
 /// @param dst 3 * H * W elements
 template <class T>
 inline void colors(std::int64_t H, std::int64_t W, const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   const std::int64_t n = H * W;
 #ifdef COLORS_VECTORS
@@ -246,6 +246,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x485dbeaf
+#elif LEGO_COLORS_HPP != 0x6b5d33ae
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

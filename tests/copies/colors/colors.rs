@@ -312,7 +312,7 @@ mod colors_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn colors<T: Copy>(H: usize, W: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 1, "elements have 1 byte");
+    assert_eq!(core::mem::size_of::<T>(), 1, "T must have 1 byte");
     assert!(src.len() >= 3 * H * W, "src is too short");
     let src = &src[..3 * H * W];
     assert!(dst.len() >= 3 * H * W, "dst is too short");

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_HIP_H
-#define LEGO_CURVE_HIP_H 0x0f51e20b
+#define LEGO_CURVE_HIP_H 0x1762eaf1
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -74,7 +74,7 @@ struct curve_places_result {
 /// @note Launch blocks of 256 threads, any number of them: curve_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) curve(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 8, "the elements have 8 bytes");
+  static_assert(sizeof(T) == 8, "the elements must have 8 bytes");
   const unsigned long long* const src8 = reinterpret_cast<const unsigned long long*>(src);
   unsigned long long* const dst8 = reinterpret_cast<unsigned long long*>(dst);
   for (long long id = blockIdx.x * 256LL + threadIdx.x; id < 64; id += gridDim.x * 256LL) {
@@ -95,6 +95,6 @@ inline hipError_t curve_launch(const T* src, T* dst, hipStream_t stream = nullpt
 #endif
 #endif
 
-#elif LEGO_CURVE_HIP_H != 0x0f51e20b
+#elif LEGO_CURVE_HIP_H != 0x1762eaf1
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_HIP_H

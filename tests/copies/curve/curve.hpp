@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_HPP
-#define LEGO_CURVE_HPP 0x473410d9
+#define LEGO_CURVE_HPP 0x3f61021b
 
 #include <cassert>
 #include <cstddef>
@@ -68,7 +68,7 @@ struct curve_places_result {
 /// @param dst 64 elements
 template <class T>
 inline void curve(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 8, "the elements have 8 bytes");
+  static_assert(sizeof(T) == 8, "the elements must have 8 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   for (std::int64_t i = 0; i < 8; ++i) {
     for (std::int64_t j = 0; j < 8; ++j) {
@@ -91,6 +91,6 @@ inline void curve(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_CURVE_HPP != 0x473410d9
+#elif LEGO_CURVE_HPP != 0x3f61021b
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_HPP

@@ -68,7 +68,7 @@ pub const fn curve_places(i: i64, j: i64) -> (i64, i64) {
 #[allow(clippy::cast_sign_loss)]
 #[track_caller]
 pub fn curve<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 8, "elements have 8 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 8, "T must have 8 bytes");
     assert!(src.len() >= 64, "src is too short");
     let src = &src[..64];
     assert!(dst.len() >= 64, "dst is too short");

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x77139760
+#define LEGO_MORTON_HPP 0x6ce9db99
 
 #include <cassert>
 #include <cstddef>
@@ -110,7 +110,7 @@ inline __attribute__((always_inline)) void block(
 /// @param dst 256 elements
 template <class T>
 inline void morton(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 2, "the elements have 2 bytes");
+  static_assert(sizeof(T) == 2, "the elements must have 2 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef MORTON_VECTORS
   for (std::int64_t i0 = 0; i0 < 2; ++i0) {
@@ -153,6 +153,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x77139760
+#elif LEGO_MORTON_HPP != 0x6ce9db99
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

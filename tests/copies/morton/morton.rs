@@ -187,7 +187,7 @@ mod morton_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn morton<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 2, "elements have 2 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 2, "T must have 2 bytes");
     assert!(src.len() >= 256, "src is too short");
     let src = &src[..256];
     assert!(dst.len() >= 256, "dst is too short");

@@ -48,7 +48,7 @@ def morton(src, out=None):
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 2:
-        raise ValueError("the elements have 2 bytes")
+        raise ValueError("the elements must have 2 bytes")
     src = np.ascontiguousarray(src).reshape(-1)
     if out is None:
         out = np.zeros(256, src.dtype)

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HIP_H
-#define LEGO_PITCHED_HIP_H 0x1ec8985e
+#define LEGO_PITCHED_HIP_H 0x58136245
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -70,7 +70,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
 template <class T>
 __global__ void __launch_bounds__(256, 4) pitched(
     long long M, long long N, long long LD, const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   __shared__ __align__(16) unsigned char tile[16636];
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
@@ -122,6 +122,6 @@ inline hipError_t pitched_launch(
 #endif
 #endif
 
-#elif LEGO_PITCHED_HIP_H != 0x1ec8985e
+#elif LEGO_PITCHED_HIP_H != 0x58136245
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HIP_H

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x4a41e1fe
+#define LEGO_PITCHED_HPP 0x4bc68928
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -234,7 +234,7 @@ inline void run64(T*to, const T*of) {
 template <class T>
 inline void pitched(
     std::int64_t M, std::int64_t N, std::int64_t LD, const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef PITCHED_VECTORS
   if (N >= 8 && M >= 8) {
@@ -352,6 +352,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x4a41e1fe
+#elif LEGO_PITCHED_HPP != 0x4bc68928
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

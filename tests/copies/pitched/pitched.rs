@@ -374,7 +374,7 @@ mod pitched_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn pitched<T: Copy>(M: usize, N: usize, LD: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 4, "T must have 4 bytes");
     assert!(src.len() >= LD * (M - 1) + N, "src is too short");
     let src = &src[..LD * (M - 1) + N];
     assert!(dst.len() >= M * N, "dst is too short");

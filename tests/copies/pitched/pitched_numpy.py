@@ -87,7 +87,7 @@ def pitched(M, N, LD, src, out=None):
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 4:
-        raise ValueError("the elements have 4 bytes")
+        raise ValueError("the elements must have 4 bytes")
     src = np.ascontiguousarray(src).reshape(-1)
     if out is None:
         out = np.zeros(M * N, src.dtype)

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_CUH
-#define LEGO_RECORDS_CUH 0x2c117f3a
+#define LEGO_RECORDS_CUH 0x07ed80b8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -62,7 +62,7 @@ LEGO_HOST_DEVICE constexpr long long records_max(long long a, long long b) noexc
 template <class T>
 __global__ void __launch_bounds__(256, 4) records(
     long long M, long long N, const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 12, "the elements have 12 bytes");
+  static_assert(sizeof(T) == 12, "the elements must have 12 bytes");
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
   const long long words = 3 * (M * N);
@@ -89,6 +89,6 @@ inline cudaError_t records_launch(
 #endif
 #endif
 
-#elif LEGO_RECORDS_CUH != 0x2c117f3a
+#elif LEGO_RECORDS_CUH != 0x07ed80b8
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_CUH

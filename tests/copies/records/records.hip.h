@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_HIP_H
-#define LEGO_RECORDS_HIP_H 0x1608db4b
+#define LEGO_RECORDS_HIP_H 0x0a73d45d
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -62,7 +62,7 @@ LEGO_HOST_DEVICE constexpr long long records_max(long long a, long long b) noexc
 template <class T>
 __global__ void __launch_bounds__(256, 4) records(
     long long M, long long N, const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 12, "the elements have 12 bytes");
+  static_assert(sizeof(T) == 12, "the elements must have 12 bytes");
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
   const long long words = 3 * (M * N);
@@ -89,6 +89,6 @@ inline hipError_t records_launch(
 #endif
 #endif
 
-#elif LEGO_RECORDS_HIP_H != 0x1608db4b
+#elif LEGO_RECORDS_HIP_H != 0x0a73d45d
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_HIP_H

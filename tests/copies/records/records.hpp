@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_HPP
-#define LEGO_RECORDS_HPP 0x60e0a4de
+#define LEGO_RECORDS_HPP 0x0b79c50f
 
 #include <cassert>
 #include <cstddef>
@@ -43,7 +43,7 @@ namespace lego {
 /// @param dst M * N elements
 template <class T>
 inline void records(std::int64_t M, std::int64_t N, const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 12, "the elements have 12 bytes");
+  static_assert(sizeof(T) == 12, "the elements must have 12 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   for (std::int64_t t1 = 0; t1 < M; t1 += 5) {
     for (std::int64_t t0 = 0; t0 < N; t0 += 10) {
@@ -71,6 +71,6 @@ inline void records(std::int64_t M, std::int64_t N, std::span<S> src, std::span<
 
 }  // namespace lego
 
-#elif LEGO_RECORDS_HPP != 0x60e0a4de
+#elif LEGO_RECORDS_HPP != 0x0b79c50f
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_HPP

@@ -60,7 +60,7 @@ pub const fn records_fits(M: usize, N: usize) -> bool {
 #[allow(non_snake_case)]
 #[track_caller]
 pub fn records<T: Copy>(M: usize, N: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 12, "elements have 12 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 12, "T must have 12 bytes");
     assert!(src.len() >= M * N, "src is too short");
     let src = &src[..M * N];
     assert!(dst.len() >= M * N, "dst is too short");

@@ -72,7 +72,7 @@ def records(M, N, src, out=None):
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 12:
-        raise ValueError("the elements have 12 bytes")
+        raise ValueError("the elements must have 12 bytes")
     src = np.ascontiguousarray(src).reshape(-1)
     if out is None:
         out = np.zeros(M * N, src.dtype)

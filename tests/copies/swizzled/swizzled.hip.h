@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_HIP_H
-#define LEGO_SWIZZLED_HIP_H 0x6707d217
+#define LEGO_SWIZZLED_HIP_H 0x04b1b4cd
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -53,7 +53,7 @@ struct swizzled_places_result {
 /// @note Launch blocks of 256 threads, any number of them: swizzled_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) swizzled(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 2, "the elements have 2 bytes");
+  static_assert(sizeof(T) == 2, "the elements must have 2 bytes");
   const unsigned short* const src2 = reinterpret_cast<const unsigned short*>(src);
   unsigned short* const dst2 = reinterpret_cast<unsigned short*>(dst);
   for (long long id = blockIdx.x * 256LL + threadIdx.x; id < 512; id += gridDim.x * 256LL) {
@@ -74,6 +74,6 @@ inline hipError_t swizzled_launch(const T* src, T* dst, hipStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_SWIZZLED_HIP_H != 0x6707d217
+#elif LEGO_SWIZZLED_HIP_H != 0x04b1b4cd
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HIP_H

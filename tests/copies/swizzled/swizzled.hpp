@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_HPP
-#define LEGO_SWIZZLED_HPP 0x11a11e66
+#define LEGO_SWIZZLED_HPP 0x6eb3d274
 
 #include <cassert>
 #include <cstddef>
@@ -47,7 +47,7 @@ struct swizzled_places_result {
 /// @param dst 512 elements
 template <class T>
 inline void swizzled(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 2, "the elements have 2 bytes");
+  static_assert(sizeof(T) == 2, "the elements must have 2 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   for (std::int64_t i = 0; i < 8; ++i) {
     for (std::int64_t j = 0; j < 64; j += 8) {
@@ -70,6 +70,6 @@ inline void swizzled(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_SWIZZLED_HPP != 0x11a11e66
+#elif LEGO_SWIZZLED_HPP != 0x6eb3d274
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HPP

@@ -44,7 +44,7 @@ pub const fn swizzled_places(i: i64, j: i64) -> (i64, i64) {
 #[allow(clippy::cast_sign_loss)]
 #[track_caller]
 pub fn swizzled<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 2, "elements have 2 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 2, "T must have 2 bytes");
     assert!(src.len() >= 512, "src is too short");
     let src = &src[..512];
     assert!(dst.len() >= 512, "dst is too short");

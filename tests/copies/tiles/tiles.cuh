@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_CUH
-#define LEGO_TILES_CUH 0x4694188d
+#define LEGO_TILES_CUH 0x15372bfe
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -37,7 +37,7 @@
 /// @note Launch blocks of 256 threads, any number of them: tiles_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) tiles(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
   const uint4* const src16 = reinterpret_cast<const uint4*>(src);
@@ -79,6 +79,6 @@ inline cudaError_t tiles_launch(const T* src, T* dst, cudaStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_TILES_CUH != 0x4694188d
+#elif LEGO_TILES_CUH != 0x15372bfe
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_CUH

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_HPP
-#define LEGO_TILES_HPP 0x6f1811cf
+#define LEGO_TILES_HPP 0x57d06723
 
 #include <cassert>
 #include <cstddef>
@@ -31,7 +31,7 @@ namespace lego {
 /// @param dst 192 elements
 template <class T>
 inline void tiles(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   for (std::int64_t i0 = 0; i0 < 2; ++i0) {
     for (std::int64_t i1 = 0; i1 < 3; ++i1) {
@@ -55,6 +55,6 @@ inline void tiles(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_TILES_HPP != 0x6f1811cf
+#elif LEGO_TILES_HPP != 0x57d06723
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_HPP

@@ -28,7 +28,7 @@ pub const fn tiles_destination_bytes() -> usize {
 /// Panics if one of them is shorter, or `T` is not of 4 bytes.
 #[track_caller]
 pub fn tiles<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 4, "T must have 4 bytes");
     assert!(src.len() >= 192, "src is too short");
     let src = &src[..192];
     assert!(dst.len() >= 192, "dst is too short");

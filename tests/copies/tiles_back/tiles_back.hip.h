@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_HIP_H
-#define LEGO_TILES_BACK_HIP_H 0x2d21bcc4
+#define LEGO_TILES_BACK_HIP_H 0x0a3e3ac0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -72,7 +72,7 @@ LEGO_HOST_DEVICE constexpr long long tiles_back_max(long long a, long long b) no
 template <class T>
 __global__ void __launch_bounds__(256, 4) tiles_back(
     long long P, long long Q, long long LD, const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
   unsigned* const dst4 = reinterpret_cast<unsigned*>(dst);
   const uint4* const src16 = reinterpret_cast<const uint4*>(src);
@@ -123,6 +123,6 @@ inline hipError_t tiles_back_launch(
 #endif
 #endif
 
-#elif LEGO_TILES_BACK_HIP_H != 0x2d21bcc4
+#elif LEGO_TILES_BACK_HIP_H != 0x0a3e3ac0
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_HIP_H

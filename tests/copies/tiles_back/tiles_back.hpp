@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_HPP
-#define LEGO_TILES_BACK_HPP 0x6cb64861
+#define LEGO_TILES_BACK_HPP 0x16af665a
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -92,7 +92,7 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
 template <class T>
 inline void tiles_back(
     std::int64_t P, std::int64_t Q, std::int64_t LD, const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 4, "the elements have 4 bytes");
+  static_assert(sizeof(T) == 4, "the elements must have 4 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   const std::int64_t a = 32 * Q;
   const std::int64_t b = 4 * LD;
@@ -152,6 +152,6 @@ inline void tiles_back(
 
 }  // namespace lego
 
-#elif LEGO_TILES_BACK_HPP != 0x6cb64861
+#elif LEGO_TILES_BACK_HPP != 0x16af665a
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_HPP

@@ -165,7 +165,7 @@ mod tiles_back_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn tiles_back<T: Copy>(P: usize, Q: usize, LD: usize, src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 4, "elements have 4 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 4, "T must have 4 bytes");
     assert!(src.len() >= 32 * P * Q, "src is too short");
     let src = &src[..32 * P * Q];
     assert!(dst.len() >= 4 * LD * P + 8 * Q - LD, "dst is too short");

@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_HIP_H
-#define LEGO_UNPADDED_HIP_H 0x0047b0c5
+#define LEGO_UNPADDED_HIP_H 0x5f03073b
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -39,7 +39,7 @@
 /// @note Launch blocks of 256 threads, any number of them: unpadded_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) unpadded(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 2, "the elements have 2 bytes");
+  static_assert(sizeof(T) == 2, "the elements must have 2 bytes");
   const unsigned short* const src2 = reinterpret_cast<const unsigned short*>(src);
   unsigned short* const dst2 = reinterpret_cast<unsigned short*>(dst);
   const unsigned* const src4 = reinterpret_cast<const unsigned*>(src);
@@ -126,6 +126,6 @@ inline hipError_t unpadded_launch(const T* src, T* dst, hipStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_UNPADDED_HIP_H != 0x0047b0c5
+#elif LEGO_UNPADDED_HIP_H != 0x5f03073b
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_HIP_H

@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_HPP
-#define LEGO_UNPADDED_HPP 0x3ce38df6
+#define LEGO_UNPADDED_HPP 0x6028c149
 
 #include <cassert>
 #include <cstddef>
@@ -33,7 +33,7 @@ namespace lego {
 /// @param dst 48 elements
 template <class T>
 inline void unpadded(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 2, "the elements have 2 bytes");
+  static_assert(sizeof(T) == 2, "the elements must have 2 bytes");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
   for (std::int64_t i0 = 0; i0 < 2; ++i0) {
     for (std::int64_t i1 = 0; i1 < 2; ++i1) {
@@ -62,6 +62,6 @@ inline void unpadded(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_UNPADDED_HPP != 0x3ce38df6
+#elif LEGO_UNPADDED_HPP != 0x6028c149
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_HPP

@@ -29,7 +29,7 @@ pub const fn unpadded_destination_bytes() -> usize {
 /// Panics if one of them is shorter, or `T` is not of 2 bytes.
 #[track_caller]
 pub fn unpadded<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 2, "elements have 2 bytes");
+    assert_eq!(core::mem::size_of::<T>(), 2, "T must have 2 bytes");
     assert!(src.len() >= 30, "src is too short");
     let src = &src[..30];
     assert!(dst.len() >= 48, "dst is too short");

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_CUH
-#define LEGO_VNNI_CUH 0x00d208e8
+#define LEGO_VNNI_CUH 0x299c1bea
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -36,7 +36,7 @@
 /// @note Launch blocks of 256 threads, any number of them: vnni_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) vnni(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   __shared__ __align__(16) unsigned char tile[460];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
@@ -112,6 +112,6 @@ inline cudaError_t vnni_launch(const T* src, T* dst, cudaStream_t stream = nullp
 #endif
 #endif
 
-#elif LEGO_VNNI_CUH != 0x00d208e8
+#elif LEGO_VNNI_CUH != 0x299c1bea
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_CUH

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_HPP
-#define LEGO_VNNI_HPP 0x7421879d
+#define LEGO_VNNI_HPP 0x63141adf
 
 #include <cassert>
 #include <cstddef>
@@ -84,7 +84,7 @@ inline __attribute__((always_inline)) void block(
 /// @param dst 256 elements
 template <class T>
 inline void vnni(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef VNNI_VECTORS
   for (std::int64_t i0 = 0; i0 < 4; ++i0) {
@@ -114,6 +114,6 @@ inline void vnni(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_VNNI_HPP != 0x7421879d
+#elif LEGO_VNNI_HPP != 0x63141adf
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_HPP

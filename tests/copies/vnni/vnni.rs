@@ -165,7 +165,7 @@ mod vnni_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn vnni<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 1, "elements have 1 byte");
+    assert_eq!(core::mem::size_of::<T>(), 1, "T must have 1 byte");
     assert!(src.len() >= 256, "src is too short");
     let src = &src[..256];
     assert!(dst.len() >= 256, "dst is too short");

@@ -47,7 +47,7 @@ def vnni(src, out=None):
         if not isinstance(array, np.ndarray) or isinstance(array, np.ma.MaskedArray):
             raise TypeError("src and out must be NumPy arrays without masks")
     if src.itemsize != 1:
-        raise ValueError("the elements have 1 byte")
+        raise ValueError("the elements must have 1 byte")
     src = np.ascontiguousarray(src).reshape(-1)
     if out is None:
         out = np.zeros(256, src.dtype)

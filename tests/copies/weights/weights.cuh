@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_CUH
-#define LEGO_WEIGHTS_CUH 0x4c490f5a
+#define LEGO_WEIGHTS_CUH 0x2b9fce41
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -37,7 +37,7 @@
 /// @note Launch blocks of 256 threads, any number of them: weights_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) weights(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   __shared__ __align__(16) unsigned char tile[2336];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
@@ -85,6 +85,6 @@ inline cudaError_t weights_launch(const T* src, T* dst, cudaStream_t stream = nu
 #endif
 #endif
 
-#elif LEGO_WEIGHTS_CUH != 0x4c490f5a
+#elif LEGO_WEIGHTS_CUH != 0x2b9fce41
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_CUH

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HIP_H
-#define LEGO_WEIGHTS_HIP_H 0x563ee76b
+#define LEGO_WEIGHTS_HIP_H 0x50c0d0fc
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -37,7 +37,7 @@
 /// @note Launch blocks of 256 threads, any number of them: weights_blocks() is best.
 template <class T>
 __global__ void __launch_bounds__(256, 4) weights(const T* __restrict__ src, T* __restrict__ dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   __shared__ __align__(16) unsigned char tile[2336];
   const unsigned char* const src1 = reinterpret_cast<const unsigned char*>(src);
   unsigned char* const dst1 = reinterpret_cast<unsigned char*>(dst);
@@ -85,6 +85,6 @@ inline hipError_t weights_launch(const T* src, T* dst, hipStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_WEIGHTS_HIP_H != 0x563ee76b
+#elif LEGO_WEIGHTS_HIP_H != 0x50c0d0fc
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HIP_H

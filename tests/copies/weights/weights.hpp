@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x4f536a2d
+#define LEGO_WEIGHTS_HPP 0x21bd0baa
 
 #include <cassert>
 #include <cstddef>
@@ -282,7 +282,7 @@ inline __attribute__((always_inline)) void block1(
 /// @param dst 4608 elements
 template <class T>
 inline void weights(const T* __restrict src, T* __restrict dst) {
-  static_assert(sizeof(T) == 1, "the elements have 1 byte");
+  static_assert(sizeof(T) == 1, "the elements must have 1 byte");
   static_assert(std::is_trivially_copyable_v<T>, "elements are copied as bytes");
 #ifdef WEIGHTS_VECTORS
   for (std::int64_t t0 = 0; t0 < 2; ++t0) {
@@ -331,6 +331,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x4f536a2d
+#elif LEGO_WEIGHTS_HPP != 0x21bd0baa
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP

@@ -414,7 +414,7 @@ mod weights_simd {
 #[allow(unknown_lints, unexpected_cfgs)]
 #[track_caller]
 pub fn weights<T: Copy>(src: &[T], dst: &mut [T]) {
-    assert_eq!(core::mem::size_of::<T>(), 1, "elements have 1 byte");
+    assert_eq!(core::mem::size_of::<T>(), 1, "T must have 1 byte");
     assert!(src.len() >= 4608, "src is too short");
     let src = &src[..4608];
     assert!(dst.len() >= 4608, "dst is too short");
