@@ -25,7 +25,7 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
             if analyzer.nonneg(by - 1) and (falls or not analyzer.nonneg(base)):
                 return inside(analyzer.simplifier.floordiv(base, by))
         elif atom.kind == "digit":
-            base, lo, hi = inside(atom.args[0]), inside(atom.args[1]), atom.args[2]
+            base, lo, hi = (e if e is None else inside(e) for e in atom.args[:3])
             if not analyzer.nonneg(base) and analyzer.nonneg(lo - 1):
                 simplifier = analyzer.simplifier
                 above = (lo if hi is None else hi) - 1 - base
