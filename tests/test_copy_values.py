@@ -272,6 +272,9 @@ def test_wrong_values_are_one_message(said):
         (np.float64, lambda v: v ^ 2**63),
         ("complex64", lambda v: v + 1),
         ("datetime64[s]", lambda v: v + 1),
+        (np.dtype("u4").newbyteorder(), lambda v: v + 1),
+        (np.dtype([("x", "u2"), ("y", "u2")]), lambda v: v + 1),
+        ("bool", lambda v: v + 1),
         ("int32", lambda v: v // 2),
         ("int16", lambda v: 1 - (v >> 3)),
         (np.dtype("i8"), lambda v: v % 5),
@@ -279,7 +282,7 @@ def test_wrong_values_are_one_message(said):
     ],
 )
 def test_a_type_of_other_arithmetic_takes_no_value(element, value):
-    """A float would not be doubled, nor a signed integer be halved."""
+    """A float would not be doubled, nor a signed integer be halved, nor bytes in another order carry."""
     with pytest.raises(LegoError) as error:
         copy(Row(8), Row(8), "c", element=element, value=value)
     bits = 8 * np.dtype(element).itemsize

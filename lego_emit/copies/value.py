@@ -140,7 +140,7 @@ def _check_type(element: Any, node: Node, element_bytes: int) -> None:
         return
     found = np.dtype(element)
     has_sign = found.kind == "i" and any(n.op in SIGNED for n in _nodes(node))
-    if found.kind in "fcmM" or has_sign:
+    if found.kind not in "iu" or not found.isnative or has_sign:
         raise OptionError(
             f"value is a function of an unsigned integer, and {found} computes otherwise; give "
             f"element='uint{8 * element_bytes}' if bits are meant, and view arrays as such"
