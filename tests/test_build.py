@@ -1337,6 +1337,7 @@ BAD = [
     (COPY + TURNED + 'value = "other.py:f"', ["copy 1: layouts of layouts.py and of other.py"]),
     (COPY + TURNED + 'value = "v ^"', ["copy 1 (layouts.py:turned), cpp: ", "no expression"]),
     (COPY + TURNED + "of = 3", ["copy 1: of is 3", '[32, "N"]']),
+    (COPY + TURNED + 'of = ["8 x", 3]', [", cpp: of '8 x, 3': no expression"]),
     (COPY + TURNED + "of = [3, 8]", ["of= has 3 on axis 0"]),
     (COPY + TURNED + "zero = 1", ["copy 1: zero is 1", "true or false"]),
     (COPY + TURNED + 'index-type = "int32"', ["copy 1: no key 'index-type'"]),

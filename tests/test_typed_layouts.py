@@ -341,7 +341,7 @@ def test_a_copy_of_symbols_is_not_timed():
         ("32,", ["pack: of= has"]),
         ("layouts.py:columns", ["no 'columns'", "it defines"]),
         ("32,nope(3)", ["no 'nope'"]),
-        ("32,,", ["no expression"]),
+        ("32x32", ["Error: of '32x32': no expression"]),
     ],
 )
 def test_bad_sizes_of_a_matrix(folder, of, parts):

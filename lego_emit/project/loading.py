@@ -140,14 +140,16 @@ def matrix_of(texts: Iterable[int | str], layout: Any, sizes: Mapping[str, int])
     """
     from ..trace.definition import symbols_in
 
-    text, known = f"Row({', '.join(map(str, texts))})", symbols_in(layout)
+    text, known = ", ".join(map(str, texts)), symbols_in(layout)
     left = {n: value for n, value in sizes.items() if n not in known}
-    return layout_of(typed(text), left, f"{TYPED}{text!r}", []).dims
+    place = f"of {text!r}"
+    return layout_of(typed(f"Row({text})", place), left, place, []).dims
 
 
-def typed(text: str) -> Any:
+def typed(text: str, place: str = "") -> Any:
     """What an expression over the names of lego_emit gives. Other names in it are symbols. A layout with
     symbols is a function of them, in the order in which they are typed; a lambda has its own parameters.
+    place: what errors call it, unless it is what -e gives.
 
     Raises LoadError where it cannot be read or evaluated, and where it calls what there is not.
 
@@ -158,7 +160,7 @@ def typed(text: str) -> Any:
     """
     import lego_emit as top
 
-    place = f"{TYPED}{text!r}"
+    place = place or f"{TYPED}{text!r}"
     try:
         tree = ast.parse(text.strip(), mode="eval")
         code = compile(tree, place, "eval", dont_inherit=True)
