@@ -874,6 +874,7 @@ WRONG = {
     "is not a layout": lambda: copy(Row(4), [4], "c"),
     "fields of words are packed by NAME_set": lambda: pack(Packed(Row(4), 4), "c"),
     "no name for a function": lambda: copy(Row(4), Row(4), "c", name="a b"),
+    "name is 'if', no name": lambda: copy(Row(4), Row(4), "c", name="f", prefix="i"),
     "'memcpy', no name": lambda: copy(Row(4), Row(4), "c", name="memcpy"),
     "is called src": lambda: copy(Row(symbols("src")), Row(symbols("src")), "c"),
     "not known which is the largest": lambda: copy(

@@ -192,13 +192,15 @@ def copy(
     element_bytes = bytes_of(element)
     printer = registry.printer(target)
     forms = forms_of(printer)
-    check_name(name, printer)
     if unknown := [option for option in options if option not in TAKEN]:
         raise OptionError(
             f"copy has no option {short_repr(unknown[0])}; it has {', '.join(NAMED)}, and of those of generate() "
             f"{', '.join(TAKEN)}.{did_you_mean(str(unknown[0]), (*NAMED, *TAKEN))}"
         )
     told, assume = Options.of(options), _listed(options.get("assume", ()))
+    named = told.namespace or told.prefix
+    naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
+    check_name(name, printer.spelling(naming))
     given = TraceOptions(options.get("sizes"), assume, ranges=_ranges(options.get("ranges")))
     known = symbols_in(A) | symbols_in(B)
     order = [order] if isinstance(order, str) else order or ()
@@ -231,8 +233,6 @@ def copy(
                 f"names that begin with {name}_"
             )
     plan = plan_of(space, element_bytes, zero)
-    named = told.namespace or told.prefix
-    naming = Naming.given(told.namespace, told.prefix) if named else AS_WRITTEN
     try:
         function = places(space, f"{name}_places", printer, assume, forms.places_type)
         plan = replace(plan, function=function, value=made_of)
@@ -443,7 +443,9 @@ def _ranges(ranges: Any) -> Any:
 
 
 def check_name(name: Any, printer: Any) -> None:
-    """Raise OptionError where a routine of a language cannot be called so."""
+    """Raise OptionError where a routine of a language cannot be called so, or not so behind the file's prefix."""
+    if isinstance(name, str) and name.isidentifier() and not _is_reserved(name, printer):
+        name = printer.naming.public(name)
     if not isinstance(name, str) or not name.isidentifier() or _is_reserved(name, printer):
         raise OptionError(
             f"name is {short_repr(name)}, no name for a function in {printer.title}; write one as 'pack_tiles'"
