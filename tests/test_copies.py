@@ -1004,8 +1004,10 @@ def test_tiles_of_any_size_are_cut(b):
         (M + (-M) % 16, 16 * ((M + 15) // 16)),
         (3 * M + 2 + (-(3 * M + 2)) % 16, 16 * ((3 * M + 17) // 16)),
         (-(-(M + 1) // 8) + N, (M + 8) // 8 + N),
+        (2 * -(-(M + 1) // 8) + 3, 2 * ((M + 8) // 8) + 3),
+        ((N + 1) * -(-(M + 1) // 8) + 2 * N, (N + 1) * ((M + 8) // 8) + 2 * N),
     ],
-    ids=["by what is left", "by what is left of a sum", "beside another"],
+    ids=["by what is left", "by what is left of a sum", "beside another", "twice", "in more terms"],
 )
 def test_sizes_that_are_rounded_up_are_copied_by_numpy(n, plain):
     """All indices at once, with sizes whose lines are broken; none is taken to be a multiple."""

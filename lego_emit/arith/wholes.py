@@ -35,12 +35,11 @@ def _wholes(size: Expr) -> set[Atom]:
 
 
 def _rounds_up(size: Expr, quotient: Atom, known: Analyzer) -> bool:
-    """Whether the size has a multiple of the quotient plus a positive number, as (n + b - 1) // b is
-    where n is a number, or a symbol plus one."""
+    """Whether the size has the terms of a multiple of the quotient plus one, as (n + b - 1) // b is where n
+    is a number, or a symbol plus one."""
     least, next_one = (known.rebuild(size, {quotient: Expr.of(value)}.get) for value in (0, 1))
     step = (next_one - least).terms
-    added = {divmod(least.terms.get(mono, 0), count) for mono, count in step.items()}
-    return len(added) == 1 and all(number > 0 and not rest for number, rest in added)
+    return bool(step) and all(least.terms.get(mono, 0) // n > 0 for mono, n in step.items())
 
 
 def _asks_for_rest(size: Expr, quotient: Atom, known: Analyzer) -> bool:
