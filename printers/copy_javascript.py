@@ -312,7 +312,7 @@ def _unsigned(node: Node) -> Node:
     """Without masks of 32 bits, whose results have a sign."""
     args = tuple(map(_unsigned, node.args))
     is_mask = node.op == "and" and args[1] == const(2**32 - 1)
-    return Node("uint32", args[:1]) if is_mask else replace(node, args=args)
+    return Node("uint32", args[:1]) if is_mask else node.over(args)
 
 
 def _is_near(node: Node) -> bool:

@@ -455,10 +455,10 @@ def _without_mod(node: Node) -> Node:
     """Without comparisons of a remainder and 0, for which clippy wants is_multiple_of(), of Rust 1.87."""
     if not node.args:
         return node
-    node = replace(node, args=tuple(map(_without_mod, node.args)))
+    node = node.over(tuple(map(_without_mod, node.args)))
     if node.op == "eq" and node.args[0].op == "mod" and node.args[1] == const(0):
         a, b = node.args[0].args
-        return replace(node, args=(made("mul", made("div", a, b), b), a))
+        return node.over((made("mul", made("div", a, b), b), a))
     return node
 
 

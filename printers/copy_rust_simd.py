@@ -125,7 +125,7 @@ class LinesInSimd(LinesInRust):
         args = tuple(map(self._forward, node.args))
         if node.op == "add" and args[0].op == "var" and args[0].value in self.backs:
             return made("sub", args[1], args[0])
-        return replace(node, args=args)
+        return node.over(args)
 
     def before(self, s: Before, indent: int) -> list[str]:
         """How far back a line begins, as a number that is not below 0."""

@@ -447,11 +447,11 @@ class FortranPrinter(Printer):
         if node.op == "div" and function.static and _is_constant(node, function):
             num, den = node.args  # exact, of which no compiler warns
             rest = Node("mod", node.args, lo=0)
-            return replace(node, args=(Node("sub", (num, rest), lo=0), den))
+            return node.over((Node("sub", (num, rest), lo=0), den))
         if node.op == "floormod" and _may_trap(node, function.index_type):
             return replace(node, op="floormod.careful")
         if node.op == "lookup" and node.args[0].value.array == "fixed":  # which counts from 1
-            return replace(node, args=(node.args[0], Node("add", (node.args[1], const(1)))))
+            return node.over((node.args[0], Node("add", (node.args[1], const(1)))))
         return node
 
     def table(self, entries, index_type):

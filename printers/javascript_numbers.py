@@ -60,13 +60,13 @@ def without_minus_zero(function: Function) -> Function:
     def bounded(node: Node) -> Node:
         if node.op == "var" and node.lo is None:
             return replace(node, lo=least.get(str(node.value)))
-        return replace(node, args=tuple(map(bounded, node.args)))
+        return node.over(tuple(map(bounded, node.args)))
 
     def signed(node: Node) -> Node:
         if may_be_minus_zero(bounded(node)):
             return Node("plus_zero", (node,), None, node.lo, node.hi)
         if node.op == "loop":
-            return replace(node, args=(of_round(node.args[0], signed), *node.args[1:]))
+            return node.over((of_round(node.args[0], signed), *node.args[1:]))
         return node
 
     return replace(
@@ -84,7 +84,7 @@ def without_signs_cast(function: Function) -> Function:
         args = node.args
         if node.op in TAKE_BITS:
             args = tuple(replace(a, op=CASTS.get(a.op, a.op)) for a in args)
-        return replace(node, args=tuple(map(plain, args)))
+        return node.over(tuple(map(plain, args)))
 
     return replace(
         function,

@@ -283,7 +283,7 @@ class JuliaPrinter(Printer):
                 return Node("cast", (node,), function.index_type)
             if node.op == "round":
                 return of_round(node, whole)
-            return replace(node, args=tuple(map(whole, node.args))) if node.args else node
+            return node.over(tuple(map(whole, node.args))) if node.args else node
 
         return replace(
             fitted,

@@ -220,7 +220,7 @@ class MlirPrinter(Printer):
         if node.op == "lnot":
             return self.fit(complement(node.args[0]), function)
         if node.row.commutes and node.args[0].op == "const":
-            return replace(node, args=node.args[::-1])
+            return node.over(node.args[::-1])
         if node.op == "floordiv" and positive(node.args[1]):
             return replace(node, op="floordiv.positive")
         if node.op == "floormod" and positive(node.args[1]):

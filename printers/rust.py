@@ -224,7 +224,7 @@ class RustPrinter(rust_methods.Methods, Printer):
             a, b = node.args[0].args
             if function.index_type.least == 0 and node.args[1].value == 0:
                 product = Node("mul", (Node("div", (a, b), None, 0, a.hi), b), None, 0, a.hi)
-                return replace(node, args=(product, a))
+                return node.over((product, a))
         if node.op == "neg" and function.index_type.least == 0 and not function.wrapping:
             node = replace(node, op="sub", args=(const(0), *node.args))  # which is 0
         return unsigned_fit(_without_not(node), function)
@@ -650,7 +650,7 @@ def _without_not(node: Node) -> Node:
     if node.op == "select":
         condition, then, other = node.args
         if condition.op == "lnot":
-            return replace(node, args=(condition.args[0], other, then))
+            return node.over((condition.args[0], other, then))
         if condition.op == "ne" and condition.args[1].value != 0:
-            return replace(node, args=(replace(condition, op="eq"), other, then))
+            return node.over((replace(condition, op="eq"), other, then))
     return node

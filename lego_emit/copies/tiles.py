@@ -25,6 +25,7 @@ from ..ir.nests import (
     Ref,
     Statement,
     linear,
+    names_of,
     names_read,
 )
 from ..ir.nodes import Node, const, made, var
@@ -136,7 +137,7 @@ def with_names(lets: Sequence[Let], body: Sequence[Statement]) -> tuple[Statemen
     read, found = names_read(tuple(body)), [*body]
     for let in reversed(lets):
         if let.name in read:
-            read |= names_read((let,))
+            read |= names_of(let.value)
             found.insert(0, let)
     return tuple(found)
 
@@ -146,7 +147,7 @@ class Names:
 
     def __init__(self, taken: Sequence[str]):
         # A step that may be moved back begins at NAME_at, or NAMEAt (emit.nests.NestForms.moved).
-        stems = (name.removesuffix("_at").removesuffix("At") for name in taken)
+        stems = (n.removesuffix("_at").removesuffix("At") for n in taken if n.endswith("t"))
         self._taken = {*taken, *stems, SOURCE, DESTINATION, BUFFER}
         self.lets: list[Let] = []
         self._known: dict[Node, Node] = {}
@@ -200,7 +201,7 @@ class Names:
         """A node as a number, a parameter, or a variable that has its value. wraps: whether that may be below 0."""
         if not node.args:
             return node
-        if self._outer is not None and self._own.isdisjoint(n.value for n in node.walk()):
+        if self._outer is not None and self._own.isdisjoint(names_of(node)):
             return self._outer.of(node, stem, wraps)
         if node not in self._known:
             name = self.fresh(stem, self.divisor(node))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import lru_cache, reduce
 from typing import Any
 
@@ -12,7 +11,7 @@ from ..algebra.block import Block
 from ..arith.expr import Expr
 from ..arith.terms import Atom, Identity
 from ..errors import InternalError
-from ..ir.nest_runs import reader
+from ..ir.nest_runs import Value, reader
 from ..ir.nodes import Node, const, made, var
 from .digits import IndexSpace, Size
 
@@ -33,7 +32,7 @@ def _node_of(identity: Identity, factors: bool) -> Node:
 
 def least(node: Node, lo: int) -> Node:
     """A node that is known to be at least a number."""
-    return node if node.op == "const" else replace(node, lo=lo)
+    return node if node.op == "const" else Node(node.op, node.args, node.value, lo, node.hi)
 
 
 def _of_sum(size: Expr, factored: bool) -> Node:
@@ -114,7 +113,12 @@ def _of_atom(atom: Atom) -> Node:
 
 def value_of(size: Size, sizes: Mapping[str, int]) -> int:
     """A size at numbers."""
-    return size if isinstance(size, int) else int(reader(node_of(size))(sizes))
+    return size if isinstance(size, int) else int(_reader_of(size.identity)(sizes))
+
+
+@lru_cache(2**14)
+def _reader_of(identity: Identity) -> Value:
+    return reader(_node_of(identity, True))
 
 
 def layout_at(layout: Block, space: IndexSpace, sizes: Mapping[str, int]) -> Any:

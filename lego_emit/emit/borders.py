@@ -87,17 +87,17 @@ def converted(function: Function, printer: Any, checks: bool = False) -> Functio
         if node.op == "store" and (kind := function.output_types[0]):
             place, value = node.args
             stored = _given(whole(value, known), DECLARED[kind], index, printer)
-            return replace(node, args=(whole(place, known), stored))
+            return node.over((whole(place, known), stored))
         if node.op == "lookup" and (kind := arrays.get(node.args[0].value.name)) is not None:
-            return read(replace(node, args=(node.args[0], whole(node.args[1], known))), kind)
+            return read(node.over((node.args[0], whole(node.args[1], known))), kind)
         if node.op in ("eq", "ne") and own.get(node.args[0].value) is BOOL:  # flag == 0
             flag, number = node.args
             if number.op == "const" and number.value in (0, 1):
                 return flag if (node.op == "eq") == number.value else Node("lnot", (flag,))
         if node.op == "select" and (condition := whole(node.args[0], known)).op == "lnot":
             then, other = (whole(a, known) for a in node.args[1:])
-            return replace(node, args=(condition.args[0], other, then))
-        return replace(node, args=tuple(whole(a, known) for a in node.args))
+            return node.over((condition.args[0], other, then))
+        return node.over(tuple(whole(a, known) for a in node.args))
 
     # What a conversion would hide from them.
     met = {n.value for c in function.asserted for n in c.walk() if n.op == "var"} | reads.keys()

@@ -361,7 +361,7 @@ class Fields:
             return replace(node, value=self.names[key]) if named else known
         if not node.args:
             return node
-        return replace(node, args=tuple(map(self._index, node.args)))
+        return node.over(tuple(map(self._index, node.args)))
 
     def index(self, node: Node, need: int = 0) -> str:
         """The text of an index, in brackets if it binds less than need."""

@@ -226,7 +226,7 @@ def _kept(body: Body) -> list[tuple[str, Node]]:
             read = {n.value for n in made.nodes() if n.op == "var"}
             for k, taken in enumerate(rest[made.first - 1 :], made.first - 1):
                 rest[k] = const(0) if taken.op == "var" and taken.value not in read else taken
-            node = replace(node, args=(replace(node.args[0], value=made), *rest))
+            node = node.over((replace(node.args[0], value=made), *rest))
         found.append((name, node))
     return found
 
@@ -416,7 +416,7 @@ def _writing(node: Node, array: str) -> tuple[str, Node]:
         const(0) if k >= len(states) else e for k, e in enumerate(node.args[3 : 3 + made.count])
     ]
     args = (leaf, *node.args[1:3], *first, *node.args[3 + made.count :])
-    return states[0], replace(node, args=args)
+    return states[0], node.over(args)
 
 
 def variables(body: Body) -> Iterator[str]:

@@ -296,7 +296,7 @@ def converted(
             return convert(node) if node.value in read else node
         if node.op == "round":
             return of_round(node, whole)
-        return replace(node, args=tuple(map(whole, node.args))) if node.args else node
+        return node.over(tuple(map(whole, node.args))) if node.args else node
 
     if not read:
         return function

@@ -420,7 +420,7 @@ def narrowed(
     args = tuple(narrowed(a, most, ops, fits) for a in node.args)
     if node.op in ops:
         args = tuple(a if fits(a) else made("and", a, const(most)) for a in args)
-    return replace(node, args=args)
+    return node.over(args)
 
 
 class Routines(tuple[Routine, ...]):

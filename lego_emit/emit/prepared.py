@@ -272,7 +272,7 @@ class Fields:
         if self._knows(whole):
             if not whole.is_bool:
                 return self._field(whole, whole)
-            return replace(node, args=tuple(self._read(a, named) for a in node.args))
+            return node.over(tuple(self._read(a, named) for a in node.args))
         if not node.args:
             return node
         if node.op in DIVISIONS and self._knows(by := inlined(node.args[1], named)):
@@ -283,7 +283,7 @@ class Fields:
                 return replace(quotient, lo=node.lo, hi=node.hi)
             product = Node("mul", (self._field(by, by), quotient), None, 0, value.hi)
             return Node("sub", (value, product), None, node.lo, node.hi)
-        return replace(node, args=tuple(self._read(a, named) for a in node.args))
+        return node.over(tuple(self._read(a, named) for a in node.args))
 
     def _place(self, field: tuple[Node, str]) -> tuple[int, int]:
         """Where a field stands: with the others of its divisor, in the order in which those were met."""

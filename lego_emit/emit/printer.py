@@ -291,7 +291,7 @@ class Printer:
                 return replace(node, op="var", value=limit) if limit else node
             if node.op not in typed and node.op not in self.ops and node.op not in OPERANDS:
                 raise self._without_spelling(node.op)
-            return replace(node, args=tuple(whole(a, named) for a in node.args))
+            return node.over(tuple([whole(a, named) for a in node.args]))
 
         return replace(
             function,

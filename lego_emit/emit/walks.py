@@ -246,7 +246,7 @@ def _everywhere(node: Node, names: Mapping[str, str]) -> Node:
     if node.op not in COMPOUND:
         return node
     leaf = of_round(node.args[0], lambda e: _everywhere(e, names))
-    return replace(node, args=(leaf, *node.args[1:]))
+    return node.over((leaf, *node.args[1:]))
 
 
 def walk_lines(printer: Any, view: Any, type_: bool = False) -> list[str]:

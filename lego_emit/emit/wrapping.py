@@ -22,10 +22,10 @@ def without_masks(function: Function, keeps: bool, ops: Collection[str]) -> Func
 
     def changed(node: Node) -> Node:
         if not function.masks(node):
-            return replace(node, args=tuple(map(changed, node.args))) if node.args else node
+            return node.over(tuple(map(changed, node.args))) if node.args else node
         inner, mask = node.args
         if keeps:
-            return replace(node, args=(unmasked(inner), mask))
+            return node.over((unmasked(inner), mask))
         op = f"{inner.op}.wrapping"
         args = tuple(map(changed, inner.args))
         op = op if op in ops else inner.op
@@ -36,7 +36,7 @@ def without_masks(function: Function, keeps: bool, ops: Collection[str]) -> Func
             return changed(node)
         distance = node.args[1:] if node.op == "shl" else ()
         args = (a.args[0] if function.masks(a) else a for a in node.args[: 1 if distance else 2])
-        return replace(node, args=(*map(unmasked, args), *map(changed, distance)))
+        return node.over((*map(unmasked, args), *map(changed, distance)))
 
     return replace(
         function,

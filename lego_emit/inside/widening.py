@@ -26,7 +26,7 @@ def widened(
         must = any(a.op == "const" and not _within(a, limits) for a in node.args)
     else:
         must = must or not _within(node, limits)
-    return replace(node, args=tuple(widened(a, limits, wide, must) for a in node.args))
+    return node.over(tuple(widened(a, limits, wide, must) for a in node.args))
 
 
 def _within(node: Node, limits: tuple[int, int]) -> bool:

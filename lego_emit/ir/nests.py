@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -505,8 +505,8 @@ def walk(body: Body, called: bool = True) -> Iterator[Statement]:
     """All statements, however deep. called: whether those of functions that are called are among them."""
     for statement in body:
         yield statement
-        if called or not isinstance(statement, Call):
-            yield from walk(inner(statement), called)
+        if (called or not isinstance(statement, Call)) and (within := inner(statement)):
+            yield from walk(within, called)
 
 
 def writes_zeros(body: Body, called: bool = True) -> bool:
@@ -514,6 +514,12 @@ def writes_zeros(body: Body, called: bool = True) -> bool:
     return any(
         isinstance(s, Zero) or (isinstance(s, Strided) and s.of is None) for s in walk(body, called)
     )
+
+
+@lru_cache(2**14)
+def names_of(node: Node) -> frozenset[str]:
+    """The names that a node reads."""
+    return frozenset([n.value for n in node.walk() if n.op == "var"])
 
 
 def names_read(body: Body, plain: bool = False) -> set[str]:
@@ -531,9 +537,9 @@ def names_read(body: Body, plain: bool = False) -> set[str]:
             for one in value if isinstance(value, tuple) else (value,):
                 if isinstance(one, str) and field in ("flags", "arguments"):
                     found.add(one)
-                one = getattr(one, "offset", one)
+                one = one.offset if isinstance(one, Ref) else one
                 if isinstance(one, Node):
-                    found |= {n.value for n in one.walk() if n.op == "var"}
+                    found |= names_of(one)
     return found
 
 

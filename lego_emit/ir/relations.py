@@ -303,7 +303,7 @@ def inlined(node: Node, named: Mapping[str, Node]) -> Node:
     """An expression with the values of named statements in it."""
     if node.op == "var":
         return named.get(str(node.value), node)
-    return replace(node, args=tuple(inlined(a, named) for a in node.args)) if node.args else node
+    return node.over(tuple(inlined(a, named) for a in node.args)) if node.args else node
 
 
 def names_in(node: Node) -> list[str]:
@@ -320,9 +320,9 @@ def in_one_form(node: Node) -> Node:
     """A condition in the form that all its spellings share: a < b, n <= b against a number n, and
     the sides of == and != in the order of their text."""
     if node.op in ("land", "lor", "lnot"):
-        return replace(node, args=tuple(map(in_one_form, node.args)))
+        return node.over(tuple(map(in_one_form, node.args)))
     if node.op in ("eq", "ne"):
-        return replace(node, args=tuple(sorted(node.args, key=_sides)))
+        return node.over(tuple(sorted(node.args, key=_sides)))
     if node.op in ("gt", "ge"):
         node = Node(OPS[node.op].flipped, node.args[::-1])
     if node.op == "le" and node.args[0].op != "const":
@@ -365,7 +365,7 @@ def replaced(node: Node, made: Callable[[Node], Node], leaf: str = "var") -> Nod
         if not node.args:
             return node
         if id(node) not in known:
-            known[id(node)] = replace(node, args=tuple(map(walk, node.args)))
+            known[id(node)] = node.over(tuple(map(walk, node.args)))
         return known[id(node)]
 
     return walk(node)
@@ -373,7 +373,7 @@ def replaced(node: Node, made: Callable[[Node], Node], leaf: str = "var") -> Nod
 
 def renamed(node: Node, names: Mapping[str, str]) -> Node:
     """The node in other names."""
-    return replaced(node, lambda v: replace(v, value=names.get(str(v.value), v.value)))
+    return replaced(node, lambda v: Node(v.op, (), names.get(str(v.value), v.value), v.lo, v.hi))
 
 
 def with_tables(node: Node, tables: Mapping[Entries, Entries]) -> Node:
@@ -387,7 +387,7 @@ def with_tables(node: Node, tables: Mapping[Entries, Entries]) -> Node:
         if id(node) not in known:
             args = tuple(map(walk, node.args))
             args = args[:2] if node.op == "lookup" and args[0].value.array else args
-            known[id(node)] = replace(node, args=args)
+            known[id(node)] = node.over(args)
         return known[id(node)]
 
     known: dict[int, Node] = {}

@@ -302,7 +302,7 @@ class Kernel(Names):
         """As Printer.fitted_views(), without the helpers that choose the smaller or larger."""
 
         def plain(node: Node) -> Node:
-            node = replace(node, args=tuple(map(plain, node.args)))
+            node = node.over(tuple(map(plain, node.args)))
             if node.op in EXTREMES and self.printer.ops[node.op].helper:
                 return replace(
                     node, op="select", args=(Node(EXTREMES[node.op], node.args), *node.args)

@@ -62,24 +62,24 @@ class Widths:
         types = {own for k in deciding if (own := parts[k][1]) is not None}
         op = self.printer.op(node, self.view)
         if node.op == "lookup":  # in a table of a type that nobody knows
-            text = self.printer.expression(replace(node, args=tuple(args)), self.view)
+            text = self.printer.expression(node.over(tuple(args)), self.view)
             return self._opaque(node, self.printer.inline(text)), self.wide
         if not types:
             free = node.is_bool or not (self.typed_literals or "{T}" in op.text)
-            return replace(node, args=tuple(args)), None if free else self.wide
+            return node.over(tuple(args)), None if free else self.wide
         (own, *others) = types
         if not others and self._narrow(node, own, op):
             made = [self._literal(a, own) if k in deciding else a for k, a in enumerate(args)]
-            return replace(node, args=tuple(made)), own
+            return node.over(tuple(made)), own
         narrow = [k for k in deciding if parts[k][1] not in (None, self.wide)]
         widest = max(types, key=lambda t: t.most)
         if self.printer.widens and all(map(_signed, types)) and _is_infix(op):
             if widest.most > self.wide.most:
-                return replace(node, args=tuple(args)), self.wide if node.is_bool else widest
+                return node.over(tuple(args)), self.wide if node.is_bool else widest
             narrow = [] if self.wide in types else narrow[:1]  # one of them makes all as wide
         for k in narrow:
             args[k] = self._cast(args[k], parts[k][1])
-        return replace(node, args=tuple(args)), self.wide
+        return node.over(tuple(args)), self.wide
 
     def _narrow(self, node: Node, own: IndexType, op: Op) -> bool:
         """Whether a node of operands of one type can be computed in it."""
