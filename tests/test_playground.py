@@ -83,14 +83,19 @@ class Server(SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
-    """The address of the built page."""
+def programs():
+    """Whatever builds the page and shows it is here."""
     for program, package in (("node", "nodejs"), ("npm", "npm"), ("chromium", "chromium")):
         if shutil.which(program) is None:
             reason = f"needs {program}, which is not on PATH; on Debian: apt-get install {package}"
             if os.environ.get("CI"):
                 pytest.fail(reason)
             pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def site(programs, tmp_path_factory):
+    """The address of the built page."""
     folder = tmp_path_factory.mktemp("playground")
     # PIP_NO_BUILD_ISOLATION=0 is --no-build-isolation: the environment of the tests has setuptools.
     built = subprocess.run(
@@ -596,7 +601,7 @@ def test_what_is_explained(page):
 
 
 @pytest.mark.deep
-def test_one_command_builds_the_site(site, browser, tmp_path):
+def test_one_command_builds_the_site(programs, browser, tmp_path):
     done = subprocess.run(
         [WEB.parent / "ci" / "site", "--build", "--out", tmp_path / "site"], text=True,
         env={**os.environ, "PYTHON": sys.executable}, capture_output=True, check=False,
