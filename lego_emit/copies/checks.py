@@ -12,7 +12,7 @@ from typing import Any
 from ..arith.expr import Expr
 from ..errors import InternalError, LayoutError
 from ..ir import grids
-from ..ir.nest_runs import Negative, Runner, Way, reader, runner
+from ..ir.nest_runs import Negative, Runner, Way, runner
 from ..ir.nests import (
     FIRST,
     LAST,
@@ -38,7 +38,7 @@ from .pieces import Pieces, count_of, covers_once, in_pieces
 from .plan import PAD, Box, Plan, check_plan, model
 from .schedule import LINE, VECTOR
 from .tiles import Names, Tiles
-from .values import node_of, value_of
+from .values import value_of
 
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
 MOST_PLANNED = 2**20  # that a plan's boxes are compared at
@@ -165,18 +165,18 @@ def sizes_of(
 def covering(plan: Plan, found: Sequence[Mapping[str, int]]) -> list[dict[str, int]]:
     """More numbers for sizes, at which nests are run, too: some of each box, and several of each of its digits, as far
     as small memories have them."""
-    names, extents = plan.space.sizes, [[node_of(d.n) for d in box.digits] for box in plan.boxes]
+    names, extents = plan.space.sizes, [[d.n for d in box.digits] for box in plan.boxes]
     if not names or len(plan.boxes) < 2:
         return []
-    readers = {n: reader(n) for own in extents for n in own}  # boxes share most
+    sums = {n.identity: n for own in extents for n in own if not isinstance(n, int)}
 
     most = MOST_CHECKED
 
     def met(values: Mapping[str, int]) -> set[tuple[int, int]]:
         if value_of(plan.destination_size, values) > most:
             return set()
-        known = {n: int(read(values)) for n, read in readers.items()}
-        counts = [[known[n] for n in own] for own in extents]
+        known = {identity: value_of(n, values) for identity, n in sums.items()}  # boxes share most
+        counts = [[n if isinstance(n, int) else known[n.identity] for n in own] for own in extents]
         some = [(at, own) for at, own in enumerate(counts) if all(n > 0 for n in own)]
         return {(at, k) for at, own in some for k in range(-1, len(own)) if k < 0 or own[k] > 1}
 

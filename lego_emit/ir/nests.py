@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, reduce
+from functools import reduce
 from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
@@ -516,10 +516,9 @@ def writes_zeros(body: Body, called: bool = True) -> bool:
     )
 
 
-@lru_cache(2**14)
-def names_of(node: Node) -> frozenset[str]:
+def names_of(node: Node) -> set[str]:
     """The names that a node reads."""
-    return frozenset([n.value for n in node.walk() if n.op == "var"])
+    return {n.value for n in node.walk() if n.op == "var"}
 
 
 def names_read(body: Body, plain: bool = False) -> set[str]:
