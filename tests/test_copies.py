@@ -521,7 +521,7 @@ def test_four_blocks_of_a_transposition_load_and_store_whole_registers(size):
         ((384, 384), 2, 0),
         ((1440, 1440), 2, 1),
         ((96, 96), 1, 0),
-        ((384, 384), 1, 1),
+        ((384, 384), 1, 3),
         ((300, 300), 1, 2),
         ((M, N), 1, 4),
     ],

@@ -14,10 +14,12 @@ from ..ir.nests import (
     DESTINATION,
     SOURCE,
     Fetch,
+    Flag,
     Let,
     Loop,
     Ref,
     Statement,
+    When,
     linear,
     nested,
     plus,
@@ -89,7 +91,7 @@ class Hinted(Tiles):
 
     def _lines_ahead(
         self, mover: Mover, tile: Sequence[int], names: Sequence[str | None]
-    ) -> tuple[list[Let], tuple[Statement, ...]]:
+    ) -> tuple[list[Statement], tuple[Statement, ...]]:
         """Hints for lines that the next row of blocks writes, and that the next tile reads, of which each block of a row
         gives its share: while single bytes are exchanged, there is time for a few. Before them, what a tile says once."""
         k, along = (side[-1].digit for side in self.chains)
@@ -100,7 +102,9 @@ class Hinted(Tiles):
         )
         at, (start, other) = var(self.inner[k]), (var(self.outer[d]) for d in (k, along))
         after = plus(start, tile[k])
-        once = [Let(following, made("select", made("lt", after, self.n[k]), after, start))]
+        once: list[Statement] = [
+            Let(following, made("select", made("lt", after, self.n[k]), after, start))
+        ]
         number = made("div", made("mod", var(self.inner[along]), tile[along]), step)
 
         def begun(at: Node, n: Node) -> Node:
@@ -113,17 +117,23 @@ class Hinted(Tiles):
         written = self.b[k], {k: below, along: self.outer[along]}, along
         read = self.a[along], {k: following, along: beside}, k
         lines: list[Statement] = []
+        more: list[Statement] = []
         for side, (stride, own, line) in ((DESTINATION, written), (SOURCE, read)):
-            ends = [own[line]]
-            if stride.op != "const" or stride.value * self.bytes % LINE:  # rows have two lines
-                ends.append(self.names.fresh("last"))
-                end = _least(plus(var(own[line]), tile[line]), self.n[line])
-                once.append(Let(ends[-1], plus(end, -1)))
-            for end in ends:
+            last = self.names.fresh("last")
+            end = _least(plus(var(own[line]), tile[line]), self.n[line])
+            once.append(Let(last, plus(end, -1)))
+            is_whole = stride.op == "const" and stride.value * self.bytes % LINE == 0
+            for end, of in ((own[line], lines), (last, more if is_whole else lines)):
                 named = [{**own, line: end}.get(d, name) for d, name in enumerate(names)]
                 place = linear(self.at(named)[side == DESTINATION], [(stride, row)])
-                lines.append(Fetch(Ref(side, place)))
-        return once, (*lets, *nested([Loop(row, const(share), ())], tuple(lines)))
+                of.append(Fetch(Ref(side, place)))
+        loop = Loop(row, const(share), ())
+        found = nested([loop], tuple(lines))
+        if more:  # rows are whole lines if the first one begins at a line
+            whole = self.names.fresh("whole")
+            once.append(Flag(whole, None, LINE))
+            found = (When(None, found, nested([loop], (*lines, *more)), (whole,)),)
+        return once, (*lets, *found)
 
     def _written_ahead(
         self, tile: Sequence[int], within: Sequence[Loop], names: Sequence[str | None]
