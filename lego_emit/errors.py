@@ -161,6 +161,11 @@ class TargetError(LegoError, ValueError):
 
     code = "LE0401"
 
+    def __init__(self, message: str, way_out: str = ""):
+        """way_out: what index_type= can do about it, behind the message, as in a WidthError."""
+        super().__init__(f"{message}; {way_out}" if way_out else message)
+        self.way_out = way_out
+
 
 class OptionError(LegoError, TypeError):
     """An option that does not exist, or a value that it does not take."""

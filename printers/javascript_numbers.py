@@ -145,8 +145,8 @@ def _bits(node: Node, function: Function) -> Node:
             if ones and within(value, 0, 2**53 - 1):
                 return replace(node, op="mod.power", args=(value, _const(mask.value + 1)))
     raise TargetError(
-        f"{function.name}: JavaScript's {node.op!r} takes 32 bits and an operand may have more; "
-        'emit with index_type="int64", which uses BigInt'
+        f"{function.name}: JavaScript's {node.op!r} takes 32 bits and an operand may have more",
+        'emit with index_type="int64", which uses BigInt',
     )
 
 

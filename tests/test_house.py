@@ -28,7 +28,7 @@ MOST_LINES = 670
 MOST_PARAMETERS = 8
 # What one generation of C++ loads: whoever raises a number says in the commit what the lines buy.
 MOST_MODULES = 93
-MOST_CODE = 13_961
+MOST_CODE = 13_965
 MORE = (
     "more than one generation did so far. Import what few units need in the function that needs it, or "
     "put it into a module that is loaded with the first use; else raise the number in this file by no "

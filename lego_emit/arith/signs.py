@@ -25,7 +25,8 @@ def without_negative_parts(e: Expr, analyzer: Analyzer) -> Expr:
             if analyzer.nonneg(by - 1) and (falls or not analyzer.nonneg(base)):
                 return inside(analyzer.simplifier.floordiv(base, by))
         elif atom.kind == "digit":
-            base, lo, hi = (e if e is None else inside(e) for e in atom.args[:3])
+            base, lo = map(inside, atom.args[:2])
+            hi = None if atom.args[2] is None else inside(atom.args[2])
             if not analyzer.nonneg(base) and analyzer.nonneg(lo - 1):
                 simplifier = analyzer.simplifier
                 above = (lo if hi is None else hi) - 1 - base

@@ -237,10 +237,10 @@ def copy(
         function = places(space, f"{name}_places", printer, assume, forms.places_type)
         plan = replace(plan, function=function, value=made_of)
         return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
-    except WidthError as error:
+    except (TargetError, WidthError) as error:
         if not error.way_out:
             raise
-        raise WidthError(
+        raise type(error)(
             str(error).removesuffix(f"; {error.way_out}"),
             "a copy's numbers have the type that its language has for sizes: give smaller sizes, or ranges= of them",
         ) from None
