@@ -1,5 +1,6 @@
 """Copies between memory layouts: digits, plans, nests, and the routines in C and C++."""
 
+import random
 import re
 import shlex
 import subprocess
@@ -37,6 +38,7 @@ from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
 from lego_emit.copies import checks, running
 from lego_emit.copies import unit as units
+from lego_emit.copies.bits import counted
 from lego_emit.copies.checks import check, sizes_of
 from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits, zipped_fields
@@ -44,10 +46,27 @@ from lego_emit.copies.kinds import nest_of
 from lego_emit.copies.pieces import in_pieces
 from lego_emit.copies.places import places
 from lego_emit.copies.plan import check_plan, model, plan_of
+from lego_emit.copies.tiles import Names
 from lego_emit.copies.values import layout_at, node_of, value_of
 from lego_emit.errors import InternalError, LayoutError, LegoError
-from lego_emit.ir.nests import BUFFER, Abilities, Apply, Buffer, Call, Let, Loop, plus, walk
-from lego_emit.ir.nodes import Node, const, evaluated
+from lego_emit.ir.nests import (
+    BUFFER,
+    DESTINATION,
+    SOURCE,
+    Abilities,
+    Apply,
+    Buffer,
+    Call,
+    Let,
+    Loop,
+    Move,
+    Ref,
+    linear,
+    nested,
+    plus,
+    walk,
+)
+from lego_emit.ir.nodes import Node, const, evaluated, made
 from lego_emit.movement import convert
 
 M, N, C, H, W, LD, TAG = symbols("M N C H W LD TAG")
@@ -534,6 +553,53 @@ def test_lines_that_the_next_tile_writes_are_fetched(shape, size, hints):
     assert text.count("__builtin_prefetch(dst") == hints
     if size == 1:
         assert len(re.findall(r"__builtin_prefetch\(\s*src \+ (?:next|last)", text)) == hints
+
+
+def test_one_counter_takes_the_place_of_loops_over_bits():
+    """Strides of its bits that double, fall or are no powers of two, and places that read an index in another way."""
+    numbers = random.Random(5)
+    for _ in range(60):
+        count = numbers.randint(3, 9)
+        names = [f"i{k}" for k in range(count)]
+        strides = [
+            [numbers.choice([0, -3, 5, 2 << k, 1 << numbers.randint(0, 12)]) for k in range(count)]
+            for _ in "ab"
+        ]
+        of, to = (linear(const(0), list(zip(map(const, s), names, strict=True))) for s in strides)
+        of = of if numbers.random() < 0.8 else plus(made("mod", of, 7), 1)
+        base = const(4096 * 3 * count)
+        body = (
+            Move(
+                Ref(DESTINATION, made("add", base, to)),
+                Ref(SOURCE, made("add", base, of)),
+                const(1),
+            ),
+        )
+        loops = [Loop(name, const(2), ()) for name in names]
+        fresh = Names(names)
+
+        def places(statements, env):
+            for s in statements:
+                if isinstance(s, Let):
+                    env = {**env, s.name: evaluated(s.value, env, {})}
+                elif isinstance(s, Loop):
+                    for k in range(evaluated(s.stop, env, {})):
+                        yield from places(s.body, {**env, s.name: k})
+                else:
+                    yield tuple(evaluated(ref.offset, env, {}) for ref in (s.of, s.to))
+
+        wanted = [*places(nested(loops, body), {})]
+        found = counted(nested(loops, body), fresh.fresh, least=1)
+        assert [*places(found, {})] == wanted
+        assert sum(isinstance(s, Loop) for s in walk(found)) == 1
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_orders_of_interleaved_bits_have_few_loops(turned):
+    pair = Row(1024, 1024), catalogue["morton.2D"](1024, 1024)
+    text = str(copy(*(pair[::-1] if turned else pair), "c", element=4, name="order"))
+    direct = text[text.index("} else {") : text.index("#else", text.index("} else {"))]
+    assert 1 < direct.count("for (") <= 11 and "for (int64_t tile" in direct
 
 
 @pytest.mark.parametrize(("channels", "tiles"), [(64, ["t2", "t1"]), (65, ["t1", "t2"])])

@@ -32,6 +32,7 @@ from ..ir.nests import (
     walk,
 )
 from ..ir.nodes import Node, const, made, var
+from .bits import counted
 from .digits import Digit, Size
 from .hints import NEVER_LARGE
 from .plan import Box, Plan
@@ -224,6 +225,7 @@ def moved(nest: BoxNest, call: Call | None = None) -> tuple[Statement, ...]:
         if (blocks := blocks_of(nest)) is not None:
             return blocks.statements()
     body = nest.zeros() if nest.box.is_padding else nest.statements(call)
+    body = counted(body, nest.names.fresh)
     return apart(body, "bulk") if call is not None and length(body) > FEW else body
 
 

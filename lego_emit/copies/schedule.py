@@ -253,7 +253,7 @@ class BoxNest(Hinted):
         for k in reversed(rows):
             strides[k], running = running, running * tile[k]
         origin: list[str | None] = [None] * len(tile)
-        apart: list[Loop] = []
+        apart: dict[int, Loop] = {}
         around: dict[int, Loop] = {}
         for k, size in enumerate(tile):
             reads = ragged and k == line[-1]  # where a tile begins, even if it is the only one
@@ -261,7 +261,7 @@ class BoxNest(Hinted):
                 continue
             origin[k] = self.outer[k]
             if not size:
-                apart.append(self.loop(self.outer[k], k, 1))
+                apart[k] = self.loop(self.outer[k], k, 1)
                 continue
             around[k] = self.loop(self.outer[k], k, size)
             if reads:
@@ -300,7 +300,13 @@ class BoxNest(Hinted):
         parts = (*nested(fills, (filled,)), *nested(taken, drained))
         if streams and self.abilities.fetches:
             parts = (*self._ahead(of, tile), *parts)
-        return nested([*apart, *self._by_source(around)], (Buffer(running, parts, LINE),))
+        nest = [*(apart[k] for k in self._in_rows(apart, streams)), *self._by_source(around)]
+        return nested(nest, (Buffer(running, parts, LINE),))
+
+    def _in_rows(self, apart: Mapping[int, Loop], streams: bool) -> list[int]:
+        """The order of loops: where many are of two, past the caches that of the source, whose rows memory reads on."""
+        bits = [k for k in apart if self.digits[k].n == 2]
+        return sorted(apart, key=lambda k: -self._far(k)) if streams and len(bits) > 2 else [*apart]
 
     def _lines(
         self, places: tuple[Node, Node], k: int, step: int, ragged: int
