@@ -39,34 +39,39 @@ from lego_emit.cli import main
 from lego_emit.copies import checks, running
 from lego_emit.copies import unit as units
 from lego_emit.copies.bits import counted
-from lego_emit.copies.checks import check, sizes_of
+from lego_emit.copies.checks import check, covering, sizes_of
 from lego_emit.copies.digits import index_space, neighbors
 from lego_emit.copies.kernels import interleaved, of_bits, zipped_fields
-from lego_emit.copies.kinds import nest_of
+from lego_emit.copies.kinds import apart, nest_of
 from lego_emit.copies.pieces import in_pieces
 from lego_emit.copies.places import places
 from lego_emit.copies.plan import check_plan, model, plan_of
 from lego_emit.copies.tiles import Names
 from lego_emit.copies.values import layout_at, node_of, value_of
 from lego_emit.errors import InternalError, LayoutError, LegoError
+from lego_emit.ir.nest_runs import told_apart
 from lego_emit.ir.nests import (
     BUFFER,
     DESTINATION,
     SOURCE,
     Abilities,
     Apply,
+    Before,
     Buffer,
     Call,
+    Flag,
+    Helper,
     Let,
     Loop,
     Move,
     Ref,
+    Vectors,
     linear,
     nested,
     plus,
     walk,
 )
-from lego_emit.ir.nodes import Node, const, evaluated, made
+from lego_emit.ir.nodes import Node, const, evaluated, made, var
 from lego_emit.movement import convert
 
 M, N, C, H, W, LD, TAG = symbols("M N C H W LD TAG")
@@ -161,7 +166,7 @@ LONG = ("amd.64KB_S", "scalapack.block_cyclic_2d", "onednn.OIhw4i16o4i", "cublas
 @pytest.fixture
 def checked_once(monkeypatch):
     """Boxes, a nest and positions that several languages have are compared with the layouts in the first of them."""
-    nests, plans, models, functions, texts = [], set(), {}, {}, {}
+    nests, plans, models, functions, texts, sizes_met = [], set(), {}, {}, {}, {}
 
     def text_of(own, what):
         """What repr() says, once for each object: the table keeps them."""
@@ -191,6 +196,12 @@ def checked_once(monkeypatch):
             models[own] = model(plan, sizes)
         return models[own].copy()
 
+    def covering_once(plan, found):
+        own = layouts(plan.space), text_of(plan.boxes, tuple), text_of(found, list)
+        if own not in sizes_met:
+            sizes_met[own] = covering(plan, found)
+        return sizes_met[own]
+
     def places_once(space, name, printer, *given):
         own = layouts(space), name, printer.name, repr(given)
         if own not in functions:
@@ -201,6 +212,7 @@ def checked_once(monkeypatch):
     monkeypatch.setattr(units, "places", places_once)
     monkeypatch.setattr(checks, "check_plan", check_plan_once)
     monkeypatch.setattr(checks, "model", model_once)
+    monkeypatch.setattr(checks, "covering", covering_once)
 
 
 LANGUAGES = ("c", "cpp", "rust", "fortran", "julia", "javascript", "numpy")
@@ -255,6 +267,30 @@ def test_parts_of_rows_are_verified(target, way):
     pair = symbolic("scalapack.block_cyclic_2d")[::way]
     unit = copy(*pair, target, name="moved", element=1, threads=True)
     assert "moved_piece" in str(unit) and verified(unit)
+
+
+def test_a_function_is_given_what_its_own_calls_are():
+    """Also where a name within a function that it calls is the same."""
+    at = Move(Ref(DESTINATION, var("to")), Ref(SOURCE, var("from")), const(1))
+    called = Helper("box", ("from", "n"), (Let("to", made("mul", var("n"), 2)), at))
+    (call,) = apart((Call(called, (var("to"), const(3))),), "bulk")
+    assert call.helper.parameters == ("to",) and call.arguments == (var("to"),)
+
+
+def test_a_nest_runs_once_for_ways_that_it_does_not_tell_apart():
+    ways = checks.WAYS
+    move = Move(Ref(DESTINATION, const(0)), Ref(SOURCE, const(0)), const(1))
+    large, aligned = Flag("large", None, large=const(8)), Flag("aligned", None, aligned=16)
+
+    def kept(*body):
+        return [*map(ways.index, told_apart(body, ways))]
+
+    assert kept(move) == kept(Flag("always", None)) == [0]
+    assert kept(large) == kept(Loop("i", const(2), (large,))) == [0, 1]
+    assert kept(aligned, move) == [0, 3] and kept(large, aligned) == [0, 1, 3]
+    assert kept(Before("back", 16)) == [0, 2]
+    assert kept(Vectors((large,), (aligned,))) == [0, 1, 3, 4]
+    assert kept(Call(Helper("box", (), (Vectors((move,), (move,)),)), ())) == [0, 4]
 
 
 WITH_CALLS = (

@@ -12,7 +12,7 @@ from typing import Any
 from ..arith.expr import Expr
 from ..errors import InternalError, LayoutError
 from ..ir import grids
-from ..ir.nest_runs import Negative, Runner, Way, runner
+from ..ir.nest_runs import Negative, Runner, Way, runner, told_apart
 from ..ir.nests import (
     FIRST,
     LAST,
@@ -96,6 +96,7 @@ def check(
     elif pieces is not None and plan.is_affine:
         fine = in_pieces(plan, piece=FINE)
     run, run_fine = runner(body), runner(body if fine is None else fine.body)
+    ways = told_apart(body, WAYS) if plan.is_affine else WAYS[:1]
     own = sizes_of(plan)
     more = covering(plan, own)
     for sizes in (*own, *more):
@@ -118,7 +119,7 @@ def check(
                 check_slices(plan, one, own_run, sizes, due)
         else:
             is_small = value_of(plan.destination_size, sizes) <= MOST_CHECKED
-            for way in WAYS if plan.is_affine and is_small else WAYS[:1]:
+            for way in ways if is_small else ways[:1]:
                 check_nest(plan, run, sizes, way, due, pieces)
             if fine is not None and is_small and (sizes not in more or sizes is more[0]):
                 check_parts(plan, fine, run_fine, sizes, due)
@@ -304,7 +305,7 @@ def check_parts(
 ) -> None:
     """Run a nest piece by piece, and compare what they write together. Raises InternalError where two of them write
     one place, too."""
-    for way in WAYS[:1] + WAYS[2:3]:
+    for way in told_apart(pieces.body, WAYS[:1] + WAYS[2:3]):
         found: dict[int, Any] = {}
         for part in range(count_of(pieces, sizes)):
             own = _moved(plan, run, sizes, {FIRST: part, LAST: part + 1}, way)
@@ -355,7 +356,7 @@ def check_slices(
     plan: Plan, chunks: Chunks, run: Runner, sizes: Mapping[str, int], due: Mapping[int, int]
 ) -> None:
     """Run a nest part by part, each on its slice of the destination, and compare what they write together."""
-    for way in (Way(), Way(vectors=False)):
+    for way in told_apart(chunks.body, (Way(), Way(vectors=False))):
         found: dict[int, Any] = {}
         for part, start, stop in chunks.slices(sizes, value_of(plan.destination_size, sizes)):
             own = _moved(plan, run, sizes, {PART: part}, way)
@@ -413,12 +414,13 @@ def check_small(plan: Plan) -> None:
     """Run the nests of boxes with the same strides and smaller extents."""
     for small in (own for box in plan.boxes for own in _fewer(box, plan.element_bytes)):
         alone = replace(plan, boxes=(small,))
-        run = runner(nest_of(alone)[0])
+        body = nest_of(alone)[0]
+        run = runner(body)
         a, b = small.pairs({})
         due = dict(zip(b.tolist(), a.tolist(), strict=True))
         if small.is_padding:
             due = dict.fromkeys(due, PAD)
-        for way in WAYS:
+        for way in told_apart(body, WAYS):
             found: dict[int, Any] = {}
             run({}, _Places({*due.values()}), found, way)
             if found != due:

@@ -210,7 +210,7 @@ def nest_of(
 
 def apart(body: Body, stem: str) -> tuple[Statement, ...]:
     """Statements as a function of their own, which is called."""
-    own = {s.name for s in walk(body) if isinstance(s, Let | Loop | Flag | Before)}
+    own = {s.name for s in walk(body, False) if isinstance(s, Let | Loop | Flag | Before)}
     names = sorted(names_read(body) - own)
     return (Call(Helper(stem, tuple(names), tuple(body)), tuple(map(var, names))),)
 

@@ -31,6 +31,7 @@ from .nests import (
     Vectors,
     When,
     Zero,
+    walk,
 )
 from .nodes import Node, const, evaluated
 
@@ -51,6 +52,20 @@ class Way:
     large: bool = False
     aligned: bool = True
     before: int = 0
+
+
+def told_apart(body: Body, ways: Sequence[Way]) -> list[Way]:
+    """The first of those ways in which a nest does the same: where it asks for nothing that tells two apart."""
+    asked = {
+        "vectors": any(isinstance(s, Vectors) for s in walk(body)),
+        "large": any(isinstance(s, Flag) and s.large is not None for s in walk(body)),
+        "aligned": any(isinstance(s, Flag) and s.aligned > 0 for s in walk(body)),
+        "before": any(isinstance(s, Before) for s in walk(body)),
+    }
+    found: dict[tuple[Any, ...], Way] = {}
+    for way in ways:
+        found.setdefault(tuple(getattr(way, name) for name in asked if asked[name]), way)
+    return [*found.values()]
 
 
 def runner(body: Body) -> Runner:
