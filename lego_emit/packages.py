@@ -5,7 +5,6 @@ What is installed never changes what is made: a missing one is an error that nam
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import MissingPackageError
@@ -30,7 +29,7 @@ def __getattr__(name: str) -> Any:
     if name not in INSTALL:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
     try:
-        return import_module(name)
+        return __import__(name)  # import_module is slower, and this is asked often
     except Exception as error:  # what is half installed fails in many ways
         reason = "" if isinstance(error, ModuleNotFoundError) else f" ({error})"
         raise MissingPackageError(
