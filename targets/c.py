@@ -189,5 +189,5 @@ class CTarget(NativeTarget):
             texts.append("\n#include <stdlib.h>\n")
             (folder / f"units_{g}.c").write_text("\n".join(["".join(texts), *wrappers]))
             sources.append(f"units_{g}.c")
-        command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), *sources]
+        command = [*self.flags, "-Og", "-fPIC", "-shared", "-o", str(library), *sources]
         self.execute([self.path(), *command], cwd=folder)

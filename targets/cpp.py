@@ -217,7 +217,7 @@ class CppTarget(NativeTarget):
             for u in group:
                 text += self.wrapped(units[u], u, scope)
         (folder / "units.cpp").write_text(text)
-        command = [*self.flags, "-O1", "-fPIC", "-shared", "-o", str(library), "units.cpp"]
+        command = [*self.flags, "-Og", "-fPIC", "-shared", "-o", str(library), "units.cpp"]
         self.execute([self.path(), *command], cwd=folder)
 
     def wrapped(self, unit: Unit, u: int, scope: str) -> str:

@@ -314,7 +314,7 @@ class FortranTarget(NativeTarget):
         source = folder / "units.f90"
         source.write_text("\n".join([self.prelude, *texts, *wrappers]), encoding="utf-8")
         checks = ["-cpp"] * any(unit.program.checks for unit in units)
-        command = [self.path(), *self.flags, *checks, "-O1", "-fPIC", "-shared", "-o", str(library)]
+        command = [self.path(), *self.flags, *checks, "-Og", "-fPIC", "-shared", "-o", str(library)]
         self.execute([*command, source.name], cwd=folder)
 
     def copy_library(self, unit: Unit, folder: Path, flags: Sequence[str]) -> tuple[Path, str]:
