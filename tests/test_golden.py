@@ -81,8 +81,9 @@ def test_committed_files_are_what_is_made_now(all_cases, monkeypatch):
 
 @pytest.mark.deep
 @pytest.mark.parametrize("name", sorted(p.parent.name for p in ROOT.glob("*/layout.py")))
-def test_the_files_of_a_case_are_what_is_made_now(name):
-    for path, text in golden.load(ROOT / name).texts(registry.own_targets(), False):
+def test_the_files_of_a_case_are_what_is_made_now(name, all_cases):
+    (case,) = (case for case in all_cases if case.name == name)
+    for path, text in case.texts(registry.own_targets(), False):
         assert path.read_text() == text
 
 
