@@ -1,13 +1,17 @@
 """Fixtures shared by all tests."""
 
 import gc
+import importlib.util
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from functools import cache
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import commands
 import pytest
@@ -191,6 +195,39 @@ def tmp_path(request, tmp_path_factory):
 def lego_emit_command(tmp_path_factory):
     """The text of a program lego-emit, as tests/commands.py has it."""
     return commands.server(tmp_path_factory.mktemp("commands"))
+
+
+class Site(NamedTuple):
+    """A built site, and the lines that the command said."""
+
+    folder: Path
+    said: list[str]
+
+
+@pytest.fixture(scope="session")
+def built_site(tmp_path_factory):
+    """The site, built once: by ci/site where Node.js is here, else its pages alone, as ci/site does."""
+    for module, package in (("mkdocs", "mkdocs"), ("material", "mkdocs-material")):
+        if importlib.util.find_spec(module) is None:
+            reason = f"needs {package}: pip install '.[docs]'"
+            if os.environ.get("LEGO_NEEDS_DOCS"):
+                pytest.fail(reason)
+            pytest.skip(reason)
+    folder, root = tmp_path_factory.mktemp("site"), Path(__file__).parent.parent
+    if shutil.which("node") and shutil.which("npm"):
+        command = [root / "ci" / "site", "--build", "--out", folder]
+    else:
+        config = ("--config-file", root / "mkdocs.yml", "--site-dir", folder)
+        command = [sys.executable, "-m", "mkdocs", "build", "--strict", *config]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return Site(folder, done.stdout.splitlines())
 
 
 @pytest.fixture

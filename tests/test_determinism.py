@@ -10,12 +10,12 @@ CASES = "nw,expandby_5x7,linear_mma_c,strided_tiled_symbols"
 
 
 def test_the_same_bytes_in_every_way(capsys):
-    given = ["--only", "seeds,threads,packages", "--seeds", "2", "--cases", CASES]
+    given = ["--only", "seeds,threads,packages", "--seeds", "1", "--cases", CASES]
     code = determinism.main(given)
     said = capsys.readouterr().out
     assert code == 0, said
     rows = [line for line in said.splitlines() if line.endswith(" 0")]
-    assert [row.split()[-3] for row in rows] == ["2", "1", "2"], said
+    assert [row.split()[-3] for row in rows] == ["1", "1", "2"], said
     assert "undecided" not in said
 
 

@@ -457,35 +457,23 @@ def test_every_public_name_has_its_page():
 
 
 @pytest.mark.deep
-def test_the_site_is_built(tmp_path):
-    for module, package in (("mkdocs", "mkdocs"), ("material", "mkdocs-material")):
-        if importlib.util.find_spec(module) is None:
-            reason = f"needs {package}: pip install '.[docs]'"
-            if os.environ.get("LEGO_NEEDS_DOCS"):
-                pytest.fail(reason)
-            pytest.skip(reason)
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "mkdocs", "build", "--strict"),
-            *("--config-file", ROOT / "mkdocs.yml", "--site-dir", tmp_path / "site"),
-        ],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+@pytest.mark.xdist_group("playground")
+def test_the_site_is_built(built_site):
+    site = built_site.folder
     for name in NAMES:
-        assert (tmp_path / "site" / name).with_suffix(".html").exists()
+        assert (site / name).with_suffix(".html").exists()
     for name in (*lego_emit.__all__, "copy", "pack", "unpack"):
-        page = (tmp_path / "site" / "api" / f"{name}.html").read_text()
+        page = (site / "api" / f"{name}.html").read_text()
         assert page.count('class="gp">&gt;&gt;&gt;') > 0, f"the page of {name} shows no example"
         code = html.unescape(
             re.sub("<.*?>", "", "\n".join(re.findall("<code>.*?</code>", page, re.S)))
         )
         wide = [line for line in code.splitlines() if len(line) > 100]
         assert not wide, f"the page of {name}: {wide[0]}"
-    for page in [*(tmp_path / "site").glob("api*.html"), *(tmp_path / "site" / "api").iterdir()]:
+    for page in [*site.glob("api*.html"), *(site / "api").iterdir()]:
         emphasis = re.findall("<(?:em|strong)>.*?</", page.read_text().partition("<article")[2])
         assert not emphasis, f"{page.name}: a power or a name is emphasis: {emphasis[0]}"
-    listed = json.loads((tmp_path / "site/search/search_index.json").read_text())["docs"]
+    listed = json.loads((site / "search/search_index.json").read_text())["docs"]
     for word, place in SEARCHED.items():
         titles = [d["location"] for d in listed if word in d["title"].lower().split()]
         assert place in titles, f"a search for {word!r} does not find {place}"

@@ -601,21 +601,16 @@ def test_what_is_explained(page):
 
 
 @pytest.mark.deep
-def test_one_command_builds_the_site(programs, browser, tmp_path):
-    done = subprocess.run(
-        [WEB.parent / "ci" / "site", "--build", "--out", tmp_path / "site"], text=True,
-        env={**os.environ, "PYTHON": sys.executable}, capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert [line for line in done.stdout.splitlines() if line.startswith("site: ")] == [
+def test_one_command_builds_the_site(programs, built_site, browser):
+    assert [line for line in built_site.said if line.startswith("site: ")] == [
         "site: the pages",
         "site: the playground",
     ]
-    cookbook = (tmp_path / "site" / "cookbook.html").read_text()
+    cookbook = (built_site.folder / "cookbook.html").read_text()
     link = re.search('href="(playground/index.html)#', cookbook)[1]
-    assert (tmp_path / "site" / link).exists()
+    assert (built_site.folder / link).exists()
     for theme in ("light", "dark"):
         page = browser.new_context(color_scheme=theme).new_page()
         for name in ("index", "notebook", "api/generate", "add-a-language"):
-            page.goto((tmp_path / "site" / f"{name}.html").as_uri())
+            page.goto((built_site.folder / f"{name}.html").as_uri())
             assert not page.evaluate(FAINT), f"{name}, {theme}"
