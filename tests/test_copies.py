@@ -604,15 +604,17 @@ def test_one_counter_takes_the_place_of_loops_over_bits():
         of, to = (linear(const(0), list(zip(map(const, s), names, strict=True))) for s in strides)
         of = of if numbers.random() < 0.8 else plus(made("mod", of, 7), 1)
         base = const(4096 * 3 * count)
+        named = [Let("at", to)] if numbers.random() < 0.5 else []
         body = (
+            *named,
             Move(
-                Ref(DESTINATION, made("add", base, to)),
+                Ref(DESTINATION, made("add", base, var("at") if named else to)),
                 Ref(SOURCE, made("add", base, of)),
                 const(1),
             ),
         )
         loops = [Loop(name, const(2), ()) for name in names]
-        fresh = Names(names)
+        fresh = Names([*names, "at"])
 
         def places(statements, env):
             for s in statements:
@@ -636,6 +638,8 @@ def test_orders_of_interleaved_bits_have_few_loops(turned):
     text = str(copy(*(pair[::-1] if turned else pair), "c", element=4, name="order"))
     direct = text[text.index("} else {") : text.index("#else", text.index("} else {"))]
     assert 1 < direct.count("for (") <= 11 and "for (int64_t tile" in direct
+    text = str(copy(*(pair[::-1] if turned else pair), "javascript", element=4, name="order"))
+    assert text.count("for (") == 3 and "Math." not in text
 
 
 @pytest.mark.parametrize(("channels", "tiles"), [(64, ["t2", "t1"]), (65, ["t1", "t2"])])

@@ -13,6 +13,7 @@ from math import prod
 from typing import Any, cast
 
 from ..ir.nests import (
+    BUFFER,
     DESTINATION,
     NOTHING,
     SOURCE,
@@ -64,7 +65,7 @@ def _counted(s: Statement, fresh: Callable[[str], str], least: int) -> Statement
     if not _is_of_two(chain[-1]):
         chain.pop()
     moves = _moved(chain[-1].body) if chain else 0
-    while chain and (moves < least or chain[-1].name in _read_apart(chain[-1].body)):
+    while chain and (moves < least or _is_read_apart(chain[-1])):
         chain.pop()
         moves *= 2
     if len(chain) < FEWEST:
@@ -90,13 +91,14 @@ def _moved(body: Sequence[Statement]) -> int:
     return found
 
 
-def _read_apart(body: Sequence[Statement]) -> set[str]:
-    """The names that statements read, but not in places."""
-    found: set[str] = set()
-    for s in walk(body):
-        nodes = [v for v in vars(s).values() if isinstance(v, Node)]
-        found |= {name for node in nodes for name in names_of(node)}
-    return found
+def _is_read_apart(loop: Loop) -> bool:
+    """Whether statements of a loop read its index, but not in places or as a number of strides."""
+    return any(
+        loop.name in names_of(v) and not (isinstance(s, Let) and _split(v, {loop.name}))
+        for s in walk(loop.body)
+        for v in vars(s).values()
+        if isinstance(v, Node)
+    )
 
 
 def _is_of_two(s: Loop) -> bool:
@@ -116,6 +118,8 @@ class _Counter:
         for name, value in vars(s).items():
             if isinstance(value, Ref):
                 changed[name] = Ref(value.array, self._place(value))
+            elif isinstance(s, Let) and name == "value":
+                changed[name] = self._place(Ref(s.name, value), is_named=True)
             elif name in ("body", "then", "otherwise", "plain"):
                 changed[name] = tuple(map(self.replaced, value))
         return replace(cast(Any, s), **changed) if changed else s
@@ -130,7 +134,7 @@ class _Counter:
         ]
         return [*own, *self._found.values()]
 
-    def _place(self, ref: Ref) -> Node:
+    def _place(self, ref: Ref, is_named: bool = False) -> Node:
         split = _split(ref.offset, {*self.names})
         if split is None or not split[1]:
             return ref.offset
@@ -138,8 +142,10 @@ class _Counter:
         (*_, last) = strides
         if all(stride == last << k for k, stride in enumerate(reversed(strides))):
             return linear(rest, [(const(last), self.name)])
+        if is_named and rest == NOTHING:
+            return self._sum(strides)
         if strides not in self._found:
-            stem = {SOURCE: "from", DESTINATION: "to"}.get(ref.array, "into")
+            stem = {SOURCE: "from", DESTINATION: "to", BUFFER: "into"}.get(ref.array, ref.array)
             self._found[strides] = Let(self.fresh(stem), self._sum(strides))
         return linear(rest, [(const(1), self._found[strides].name)])
 
@@ -157,7 +163,8 @@ class _Counter:
 
     def _taken(self, bit: int, count: int, stride: int) -> Node:
         """So many bits from one on, times the lowest one's stride."""
-        node, unit = made("and", var(self.name), (2**count - 1) << bit), 1 << bit
+        mask, unit = (2**count - 1) << bit, 1 << bit
+        node = replace(made("and", var(self.name), mask), lo=0, hi=mask)
         if stride % unit == 0:
             return node if stride == unit else made("mul", stride // unit, node)
         if stride > 0 and unit % stride == 0:

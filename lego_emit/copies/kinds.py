@@ -223,7 +223,7 @@ def moved(nest: BoxNest, call: Call | None = None) -> tuple[Statement, ...]:
         from .blocks import blocks_of
 
         if (blocks := blocks_of(nest)) is not None:
-            return blocks.statements()
+            return counted(blocks.statements(), nest.names.fresh)
     body = nest.zeros() if nest.box.is_padding else nest.statements(call)
     body = counted(body, nest.names.fresh)
     return apart(body, "bulk") if call is not None and length(body) > FEW else body
