@@ -10,7 +10,7 @@ from marks import rest_deep, rest_slow
 from test_copies import MEMORIES, SIZES, changed
 from test_copy_languages import COPIES, made
 
-from lego_emit import Col, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
+from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space
@@ -104,6 +104,28 @@ def test_shaders_move_whole_words():
     for unit in (copy(Row(M, N), Col(M, N), t, element=8, name="moved") for t in SHADERS):
         size = int(re.findall(r"moved_tile(?:\[|: array<vec2<u32>, )(\d+)", str(unit))[0])
         assert 8 * size <= 16384  # of a group of invocations in WebGPU
+
+
+@pytest.mark.parametrize("size", [1, 4])
+@pytest.mark.parametrize("target", ["cuda", "opencl", "wgsl", "glsl"])
+def test_interleaved_bits_are_taken_by_masks(target, size):
+    """A digit of two had two lines, and a place in a tile that holds no second row a quotient of 0."""
+    pair = Row(128, 128), catalogue["morton.2D"](128, 128)
+    for A, B in (pair, pair[::-1]):
+        text = str(copy(A, B, target, element=size, name="moved"))
+        assert "_rest0" not in text and not re.search(r"\b(i[_\d]+|item|id|piece) % 2\b", text)
+        assert text.count("\n") < 140
+
+
+@pytest.mark.parametrize("target", SHADERS)
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_shaders_name_what_they_read(target, size):
+    """Words of single elements, which whole words take the place of, named their sizes first."""
+    brick = Row(M // 4, N // 8, 4, 8), TileBy([M // 4, N // 8], [4, 8])
+    for A, B in (*TIMED.values(), brick, brick[::-1], (Row(64, 32), Col(64, 32))):
+        text = str(copy(A, B, target, element=size, name="moved")).split("void moved(")[-1]
+        for name in re.findall(r"(?:let|int|uint|bool) (\w+) =", text):
+            assert len(re.findall(rf"\b{name}\b", text)) > 1, name
 
 
 @pytest.mark.slow

@@ -35,6 +35,7 @@ from ..ir.nests import (
 from ..ir.nodes import Node, const, made, var
 
 FEWEST = 3  # loops that a counter takes the place of
+STEMS = {SOURCE: "from", DESTINATION: "to", BUFFER: "into"}  # of names of places
 LEAST = 64  # elements that each of its steps moves: many bits take some time
 
 
@@ -70,9 +71,9 @@ def _counted(s: Statement, fresh: Callable[[str], str], least: int) -> Statement
         moves *= 2
     if len(chain) < FEWEST:
         return replace(s, body=counted(s.body, fresh, least))
-    counter = _Counter([loop.name for loop in chain], fresh)
-    body = tuple(map(counter.replaced, counted(chain[-1].body, fresh, least)))
-    return Loop(counter.name, const(2 ** len(chain)), (*counter.lets(body), *body))
+    counter = Counter(fresh("tile"), [loop.name for loop in chain], fresh)
+    body = counter.body(counted(chain[-1].body, fresh, least))
+    return Loop(counter.name, const(2 ** len(chain)), body)
 
 
 def _moved(body: Sequence[Statement]) -> int:
@@ -105,14 +106,19 @@ def _is_of_two(s: Loop) -> bool:
     return s == Loop(s.name, const(2), s.body)
 
 
-class _Counter:
-    """A number whose bits are the indices of loops, that of the first one the highest."""
+class Counter:
+    """A number whose bits are indices of two, that of the first name the highest."""
 
-    def __init__(self, names: Sequence[str], fresh: Callable[[str], str]):
-        self.names, self.fresh, self.name = names, fresh, fresh("tile")
+    def __init__(self, name: str, names: Sequence[str], fresh: Callable[[str], str]):
+        self.name, self.names, self.fresh = name, names, fresh
         self._found: dict[tuple[int, ...], Let] = {}
 
-    def replaced(self, s: Statement) -> Statement:
+    def body(self, body: Sequence[Statement]) -> tuple[Statement, ...]:
+        """Statements that read the number, behind what they read of it."""
+        own = tuple(map(self._replaced, body))
+        return (*self._lets(own), *own)
+
+    def _replaced(self, s: Statement) -> Statement:
         """A statement whose places are those of the number."""
         changed: dict[str, Any] = {}
         for name, value in vars(s).items():
@@ -121,10 +127,10 @@ class _Counter:
             elif isinstance(s, Let) and name == "value":
                 changed[name] = self._place(Ref(s.name, value), is_named=True)
             elif name in ("body", "then", "otherwise", "plain"):
-                changed[name] = tuple(map(self.replaced, value))
+                changed[name] = tuple(map(self._replaced, value))
         return replace(cast(Any, s), **changed) if changed else s
 
-    def lets(self, body: Sequence[Statement]) -> list[Let]:
+    def _lets(self, body: Sequence[Statement]) -> list[Let]:
         """What the body reads of the number: indices, and places that are no multiples of it."""
         read = names_read(tuple(body))
         own = [
@@ -145,8 +151,8 @@ class _Counter:
         if is_named and rest == NOTHING:
             return self._sum(strides)
         if strides not in self._found:
-            stem = {SOURCE: "from", DESTINATION: "to", BUFFER: "into"}.get(ref.array, ref.array)
-            self._found[strides] = Let(self.fresh(stem), self._sum(strides))
+            name = self.fresh(STEMS.get(ref.array, "base"))
+            self._found[strides] = Let(name, self._sum(strides))
         return linear(rest, [(const(1), self._found[strides].name)])
 
     def _sum(self, strides: Sequence[int]) -> Node:

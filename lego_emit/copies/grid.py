@@ -9,9 +9,10 @@ strides that are not known, or memory that may not be aligned, the kernel choose
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
 from math import prod
 from typing import Any
 
@@ -33,8 +34,9 @@ from ..ir.grids import (
     Spread,
     Store,
 )
-from ..ir.nests import DESTINATION, SOURCE, Let, Ref, Statement, When, all_of, plus
+from ..ir.nests import DESTINATION, SOURCE, Body, Let, Ref, Statement, When, all_of, plus
 from ..ir.nodes import Node, const, made, var
+from .bits import FEWEST, Counter
 from .digits import Size, Sizes
 from .plan import Box
 from .scopes import Scopes
@@ -183,7 +185,7 @@ class GridNest:
         kept = [(k, n) for k, n in zip(digits, counts, strict=True) if n != const(1)]
         total = self.names.kept(product_of([n for _, n in kept]), "words")
         number = self.names.local("id")
-        lets, index = self._decoded(var(number), kept, "i")
+        index, around = self._decoded(var(number), kept, "i")
         offsets = [
             _sum(self._over(start, cells.run, "from" if side == "a" else "to"),
                  [(self._stride(k, side, cells), index[k]) for k, _ in kept])
@@ -197,8 +199,7 @@ class GridNest:
                 Store(Ref(DESTINATION, offsets[1]), name, cells.bytes),
             ]
             self._say(f"words of {cells.bytes} byte{'s' * (cells.bytes > 1)}")
-        body = Spread(number, total, (*lets, *moved))
-        return [body], ceiling(total, THREADS)
+        return [Spread(number, total, around(moved))], ceiling(total, THREADS)
 
     def _stride(self, k: int, side: str, cells: Cells) -> Node:
         d = self.digits[k]
@@ -209,22 +210,40 @@ class GridNest:
 
     def _decoded(
         self, number: Node, counts: Sequence[tuple[int, Node]], stem: str
-    ) -> tuple[list[Let], dict[int, Node]]:
-        """Names for the digits of a number, the fastest first."""
-        lets: list[Let] = []
-        found: dict[int, Node] = {}
-        for at, (k, n) in enumerate(counts):
-            last = at == len(counts) - 1
-            name = self.names.local(f"{stem}{k}")
-            lets.append(Let(name, number if last else made("mod", number, n)))
-            found[k] = var(name)
-            if not last and at < len(counts) - 2:
-                rest = self.names.local(f"{stem}_rest{at}")
-                lets.append(Let(rest, made("div", number, n)))
-                number = var(rest)
-            elif not last:
-                number = made("div", number, n)
-        return lets, found
+    ) -> tuple[dict[int, Node], Callable[[Sequence[Statement]], Body]]:
+        """Names for the digits of a number, the fastest first, and what puts them before statements. More than three digits of
+        two and more whose strides are numbers stay a number, whose bits are taken."""
+        lets: list[Statement] = []
+        counters: list[Counter] = []
+        names = {k: self.names.local(f"{stem}{k}") for k, _ in counts}
+        groups: list[list[tuple[int, Node]]] = []
+        for n, same in groupby(counts, key=lambda count: count[1]):
+            run = [*same]
+            strides = [s for k, _ in run for s in (self.digits[k].a, self.digits[k].b)]
+            is_bits = (
+                n == const(2) and len(run) > FEWEST and all(isinstance(s, int) for s in strides)
+            )
+            groups += [run] if is_bits else [[own] for own in run]
+        for at, group in enumerate(groups):
+            own = product_of([n for _, n in group])
+            is_last = at == len(groups) - 1
+            value = number if is_last else made("mod", number, own)
+            if len(group) == 1:
+                lets.append(Let(names[group[0][0]], value))
+            else:
+                bits = self._named(lets, value, f"{stem}_bits{at}").value
+                digits = [names[k] for k, _ in reversed(group)]
+                counters.append(Counter(bits, digits, self.names.fresh))
+            number = made("div", number, own)
+            if at < len(groups) - 2:
+                number = self._named(lets, number, f"{stem}_rest{at}")
+
+        def around(body: Sequence[Statement]) -> Body:
+            for counter in counters:
+                body = counter.body(body)
+            return (*lets, *body)
+
+        return {k: var(name) for k, name in names.items()}, around
 
     # -- tiles ---------------------------------------------------------------------------------------
 
@@ -272,8 +291,8 @@ class GridNest:
         counts = [(k, n) for k, n in counts if n != const(1)]
         pieces = names.kept(product_of([n for _, n in counts]), "tiles")
         piece = names.local("piece")
-        decoded, which = self._decoded(var(piece), counts, "k")
-        lets: list[Statement] = [*decoded]
+        which, around = self._decoded(var(piece), counts, "k")
+        lets: list[Statement] = []
         first: dict[int, Node] = {}
         for k, node in which.items():
             if k in partial:
@@ -301,7 +320,7 @@ class GridNest:
             lets.append(whole)
         fill = self._fill(tile, p, q, cells, first, starts[0], within)
         drain = self._drain(tile, p, q, cells, first, starts[1], within)
-        body = (*lets, fill, Barrier(), drain, Barrier())
+        body = around([*lets, fill, Barrier(), drain, Barrier()])
         what = f"tiles of {' x '.join(str(tile[k]) for k in used)} through shared memory"
         if pack > 1:
             what += f", {pack} elements a word"
@@ -330,8 +349,9 @@ class GridNest:
             if k == p:
                 rows = phase // running if phase % running == 0 else 1
                 rows = -(-max(rows, pack) // pack) * pack
-                found[k] = Pitch(running, _padding(rows * running, cells.bytes), rows)
-                running = found[k].each * -(-tile[k] // rows)
+                pad = _padding(rows * running, cells.bytes)
+                found[k] = Pitch(running, pad if tile[k] > rows else 0, rows)
+                running = (rows * running + pad) * -(-tile[k] // rows)
             else:
                 running *= tile[k]
         return found
@@ -357,7 +377,7 @@ class GridNest:
         blocks = [(k, const(tile[k] // pack if k in (p, q) else tile[k])) for k in order]
         blocks = [(k, n) for k, n in blocks if n != const(1)]
         item = names.local("item")
-        lets, index = self._decoded(var(item), blocks, "i")
+        index, around = self._decoded(var(item), blocks, "i")
         conditions = [
             found
             for k in order
@@ -376,7 +396,7 @@ class GridNest:
             terms.append(_term(self._stride(k, "a", cells), i, many))
             places += within[k].places(i, pack if k == p else 1)
         of, to = _sum(start, terms), _sum(const(0), places)
-        body: list[Statement] = [*lets]
+        body: list[Statement] = []
         if pack > 1:
             of, to = (
                 self._named(body, node, stem) for node, stem in ((of, "first"), (to, "place"))
@@ -391,7 +411,7 @@ class GridNest:
         for k, word in enumerate(held):
             at = plus(to, k * within[p].step) if k else to
             body.append(Store(Ref(TILE, at), word, cells.bytes))
-        return Items(item, prod(n.value for _, n in blocks), tuple(body))
+        return Items(item, prod(n.value for _, n in blocks), around(body))
 
     def _drain(
         self, tile: Sequence[int], p: int, q: int, cells: Cells, first: dict[int, Node],
@@ -403,7 +423,7 @@ class GridNest:
         counts = [(k, const(tile[k] // pack if k == q else tile[k])) for k in order]
         counts = [(k, n) for k, n in counts if n != const(1)]
         item = names.local("item")
-        lets, index = self._decoded(var(item), counts, "i")
+        index, around = self._decoded(var(item), counts, "i")
         conditions, terms, places = [], [], []
         for k, i in index.items():
             own = dict(first)
@@ -416,11 +436,11 @@ class GridNest:
         for k in (q,):  # a tile of one word of it
             if k not in index and (inside := self._inside(k, tile[k], first, const(0), pack)):
                 conditions.append(inside)
-        x, body = names.local("x"), list[Statement](lets)
+        x, body = names.local("x"), list[Statement]()
         body.append(Load(x, Ref(TILE, _sum(const(0), places)), cells.bytes))
         condition = self._guarded(body, conditions)
         body.append(Store(Ref(DESTINATION, _sum(start, terms)), x, cells.bytes, condition))
-        return Items(item, prod(n.value for _, n in counts), tuple(body))
+        return Items(item, prod(n.value for _, n in counts), around(body))
 
     def _whole(
         self, tile: Sequence[int], first: dict[int, Node], partial: Sequence[int], scale: Any
@@ -477,17 +497,21 @@ class GridNest:
         body, blocks = self.form(Cells(1, 1, self.bytes))
         return body, [blocks]
 
-    def packed(self, otherwise: Gather) -> tuple[list[Statement], list[Node]]:
+    def packed(self, otherwise: Callable[[], Gather]) -> tuple[list[Statement], list[Node]]:
         """The same with words of 4 bytes of elements of fewer, where the box may be moved by them."""
-        best, other = self.cells(WORD), ceiling(otherwise.count, THREADS)
-        if self.box.is_padding or best.bytes != WORD:
-            return [otherwise], [other]
+        best = self.cells(WORD)
+        may_be = not self.box.is_padding and best.bytes == WORD
+        if may_be and not best.conditions:
+            body, one = self.form(best)
+            return body, [one]
+        gather = otherwise()
+        other = ceiling(gather.count, THREADS)
+        if not may_be:
+            return [gather], [other]
         then, one = self._scoped(best)
-        if not best.conditions:
-            return [*then], [one]
         flag = self.names.fresh("wide")
         first = Aligned(flag, 1, all_of(best.conditions))
-        return [first, When(None, then, (otherwise,), (flag,))], [one, other]
+        return [first, When(None, then, (gather,), (flag,))], [one, other]
 
     def arm(self, number: int) -> Arm:
         """Where an element comes from whose place is one of the box's. Raises TargetError where strides do not say
@@ -507,7 +531,9 @@ class GridNest:
                     "an element of 4 bytes"
                 )
             reach = self.sizes.times(d.n, d.b)
-        for k, d in enumerate(self.digits):
+        bits = self._bits()
+        others = len(self.digits) - len(bits)
+        for k, d in enumerate(self.digits[:others]):
             index = left
             if d.b != 1:
                 stride = self.names.named(d.b, "b")
@@ -521,12 +547,30 @@ class GridNest:
             if not is_remainder:  # which is below what it was divided by
                 conditions.append(made("lt", index, self.names.named(d.n, "n")))
             terms.append((self.names.named(d.a, "a"), index))
+        of_bits = Counter(str(left.value), [f"i{number}_{k}" for k in bits], self.names.fresh)
+        if bits:
+            if not others or self.digits[others - 1].b != 2 ** len(bits):
+                conditions.append(made("lt", left, 2 ** len(bits)))
+            terms += [(node_of(self.digits[k].a), var(f"i{number}_{k}")) for k in bits]
+            left = const(0)
         if left != const(0):
             conditions.append(made("eq", left, 0))
         source = None if self.box.is_padding else _sum(self.names.named(self.box.a, "from"), terms)
+        if source is not None and bits:
+            *more, origin = of_bits.body([Let("origin", source)])
+            lets, source = [*lets, *more], origin.value
         condition = all_of(conditions)
         assert condition is not None
         return Arm(tuple(lets), condition, source)
+
+    def _bits(self) -> range:
+        """The last digits, if they are bits of a place, and so many that they stay one number."""
+        count = 0
+        for d in reversed(self.digits):
+            if (d.n, d.b) != (2, 2**count) or not isinstance(d.a, int):
+                break
+            count += 1
+        return range(len(self.digits) - count * (count > FEWEST), len(self.digits))
 
     def _scoped(self, cells: Cells) -> tuple[tuple[Statement, ...], Node]:
         """The same with names that end with it."""

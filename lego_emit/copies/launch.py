@@ -49,17 +49,21 @@ def grid_of(
     boxes = [in_words(box, parts, sizes) for box in plan.boxes]
     if abilities.packs and word < WORD:
         each = WORD // word
-        count = ceiling(names.named(sizes.times(plan.destination_size, parts), "count"), each)
         nests = [
             GridNest(box, word, names, sizes, at == 0, abilities.packs)
             for at, box in enumerate(boxes)
         ]
-        arms = tuple(nest.arm(at) for at, nest in enumerate(nests))
-        gather = Gather(names.local("id"), names.kept(count, "words"), each, arms)
+
+        def gather() -> Gather:
+            count = ceiling(names.named(sizes.times(plan.destination_size, parts), "count"), each)
+            arms = tuple(nest.arm(at) for at, nest in enumerate(nests))
+            return Gather(names.local("id"), names.kept(count, "words"), each, arms)
+
         if len(boxes) == 1:
             body, blocks = nests[0].packed(gather)
         else:
-            body, blocks = [gather], [ceiling(gather.count, THREADS)]
+            body = [gather()]
+            blocks = [ceiling(body[0].count, THREADS)]
         kinds = nests[0].kinds
         if any(isinstance(s, Gather) for s in walk(body)):
             kinds.append(f"a thread for each word of {each} elements")

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MORTON_GLSL
-#define LEGO_MORTON_GLSL 0x709939ab
+#define LEGO_MORTON_GLSL 0x7cd9599d
 
 // How many bytes the source of morton has.
 int mortonSourceBytes() {
@@ -40,40 +40,23 @@ void morton() {
     int reads = 64 * k0;
     int writes = 64 * k0;
     for (int item = int(gl_LocalInvocationIndex); item < 64; item += 256) {
-      int i5 = item % 2;
-      int i_rest0 = item / 2;
-      int i3 = i_rest0 % 2;
-      int i_rest1 = i_rest0 / 2;
-      int i1 = i_rest1 % 2;
-      int i_rest2 = i_rest1 / 2;
-      int i6 = i_rest2 % 2;
-      int i_rest3 = i_rest2 / 2;
-      int i4 = i_rest3 % 2;
-      int i2 = i_rest3 / 2;
-      uint x0 = morton_src[reads + i5 + 2 * i3 + 4 * i1 + 8 * i6 + 16 * i4 + 32 * i2];
-      morton_tile[2 * i5 + i5 / 16 + 66 * i3 + 264 * i1 + i6 + 33 * i4 + 132 * i2] = x0;
+      int base = 132 * ((item & 0x20) >> 5) + 33 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
+          + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
+      uint x0 = morton_src[reads + item];
+      morton_tile[base] = x0;
     }
     memoryBarrierShared();
     barrier();
     for (int item = int(gl_LocalInvocationIndex); item < 64; item += 256) {
-      int i6 = item % 2;
-      int i_rest0 = item / 2;
-      int i5 = i_rest0 % 2;
-      int i_rest1 = i_rest0 / 2;
-      int i4 = i_rest1 % 2;
-      int i_rest2 = i_rest1 / 2;
-      int i3 = i_rest2 % 2;
-      int i_rest3 = i_rest2 / 2;
-      int i2 = i_rest3 % 2;
-      int i1 = i_rest3 / 2;
-      uint x = morton_tile[i6 + 2 * i5 + i5 / 16 + 33 * i4 + 66 * i3 + 132 * i2 + 264 * i1];
-      morton_dst[writes + i6 + 2 * i5 + 4 * i4 + 8 * i3 + 16 * i2 + 32 * i1] = x;
+      int base1 = 33 * ((item & 0x3c) >> 2) + (item & 3);
+      uint x = morton_tile[base1];
+      morton_dst[writes + item] = x;
     }
     memoryBarrierShared();
     barrier();
   }
 }
 
-#elif LEGO_MORTON_GLSL != 0x709939ab
+#elif LEGO_MORTON_GLSL != 0x7cd9599d
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_GLSL

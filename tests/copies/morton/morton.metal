@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_METAL
-#define LEGO_MORTON_METAL 0x4fb994e3
+#define LEGO_MORTON_METAL 0x156e3347
 
 #include <metal_stdlib>
 
@@ -46,58 +46,29 @@ kernel void morton(
       const long reads = 64 * k0;
       const long writes = 64 * k0;
       for (long item = own; item < 64; item += 256) {
-        const long i5 = item % 2;
-        const long i_rest0 = item / 2;
-        const long i3 = i_rest0 % 2;
-        const long i_rest1 = i_rest0 / 2;
-        const long i1 = i_rest1 % 2;
-        const long i_rest2 = i_rest1 / 2;
-        const long i6 = i_rest2 % 2;
-        const long i_rest3 = i_rest2 / 2;
-        const long i4 = i_rest3 % 2;
-        const long i2 = i_rest3 / 2;
-        const uint x0 = src4[reads + i5 + 2 * i3 + 4 * i1 + 8 * i6 + 16 * i4 + 32 * i2];
-        tile4[2 * i5 + i5 / 16 + 66 * i3 + 264 * i1 + i6 + 33 * i4 + 132 * i2] = x0;
+        const long base = 132 * ((item & 0x20) >> 5) + 33 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
+            + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
+        const uint x0 = src4[reads + item];
+        tile4[base] = x0;
       }
       metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
       for (long item = own; item < 64; item += 256) {
-        const long i6 = item % 2;
-        const long i_rest0 = item / 2;
-        const long i5 = i_rest0 % 2;
-        const long i_rest1 = i_rest0 / 2;
-        const long i4 = i_rest1 % 2;
-        const long i_rest2 = i_rest1 / 2;
-        const long i3 = i_rest2 % 2;
-        const long i_rest3 = i_rest2 / 2;
-        const long i2 = i_rest3 % 2;
-        const long i1 = i_rest3 / 2;
-        const uint x = tile4[i6 + 2 * i5 + i5 / 16 + 33 * i4 + 66 * i3 + 132 * i2 + 264 * i1];
-        dst4[writes + i6 + 2 * i5 + 4 * i4 + 8 * i3 + 16 * i2 + 32 * i1] = x;
+        const long base1 = 33 * ((item & 0x3c) >> 2) + (item & 3);
+        const uint x = tile4[base1];
+        dst4[writes + item] = x;
       }
       metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
     }
   } else {
     for (long id = group * long(256) + own; id < 256; id += groups * long(256)) {
-      const long i7 = id % 2;
-      const long i_rest0 = id / 2;
-      const long i6 = i_rest0 % 2;
-      const long i_rest1 = i_rest0 / 2;
-      const long i5 = i_rest1 % 2;
-      const long i_rest2 = i_rest1 / 2;
-      const long i4 = i_rest2 % 2;
-      const long i_rest3 = i_rest2 / 2;
-      const long i3 = i_rest3 % 2;
-      const long i_rest4 = i_rest3 / 2;
-      const long i2 = i_rest4 % 2;
-      const long i_rest5 = i_rest4 / 2;
-      const long i1 = i_rest5 % 2;
-      const long i0 = i_rest5 / 2;
-      const ushort x = src2[i7 + 16 * i6 + 2 * i5 + 32 * i4 + 4 * i3 + 64 * i2 + 8 * i1 + 128 * i0];
-      dst2[i7 + 2 * i6 + 4 * i5 + 8 * i4 + 16 * i3 + 32 * i2 + 64 * i1 + 128 * i0] = x;
+      const long from = (id & 0x80) + ((id & 0x40) >> 3) + 2 * (id & 0x20) + ((id & 0x10) >> 2)
+          + 4 * (id & 8) + ((id & 4) >> 1) + 8 * (id & 2) + (id & 1);
+      const ushort x = src2[from];
+      dst2[id] = x;
     }
   }
 }
 
-#elif LEGO_MORTON_METAL != 0x4fb994e3
+#elif LEGO_MORTON_METAL != 0x156e3347
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_METAL

@@ -41,33 +41,16 @@ fn morton(
     let reads = 64 * k0;
     let writes = 64 * k0;
     for (var item = i32(own); item < 64; item += 256) {
-      let i5 = item % 2;
-      let i_rest0 = item / 2;
-      let i3 = i_rest0 % 2;
-      let i_rest1 = i_rest0 / 2;
-      let i1 = i_rest1 % 2;
-      let i_rest2 = i_rest1 / 2;
-      let i6 = i_rest2 % 2;
-      let i_rest3 = i_rest2 / 2;
-      let i4 = i_rest3 % 2;
-      let i2 = i_rest3 / 2;
-      let x0 = morton_src[reads + i5 + 2 * i3 + 4 * i1 + 8 * i6 + 16 * i4 + 32 * i2];
-      morton_tile[2 * i5 + i5 / 16 + 66 * i3 + 264 * i1 + i6 + 33 * i4 + 132 * i2] = x0;
+      let base = 132 * ((item & 0x20) >> 5u) + 33 * ((item & 0x10) >> 4u) + ((item & 8) >> 3u)
+          + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
+      let x0 = morton_src[reads + item];
+      morton_tile[base] = x0;
     }
     workgroupBarrier();
     for (var item = i32(own); item < 64; item += 256) {
-      let i6 = item % 2;
-      let i_rest0 = item / 2;
-      let i5 = i_rest0 % 2;
-      let i_rest1 = i_rest0 / 2;
-      let i4 = i_rest1 % 2;
-      let i_rest2 = i_rest1 / 2;
-      let i3 = i_rest2 % 2;
-      let i_rest3 = i_rest2 / 2;
-      let i2 = i_rest3 % 2;
-      let i1 = i_rest3 / 2;
-      let x = morton_tile[i6 + 2 * i5 + i5 / 16 + 33 * i4 + 66 * i3 + 132 * i2 + 264 * i1];
-      morton_dst[writes + i6 + 2 * i5 + 4 * i4 + 8 * i3 + 16 * i2 + 32 * i1] = x;
+      let base1 = 33 * ((item & 0x3c) >> 2u) + (item & 3);
+      let x = morton_tile[base1];
+      morton_dst[writes + item] = x;
     }
     workgroupBarrier();
   }

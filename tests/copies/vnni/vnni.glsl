@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_VNNI_GLSL
-#define LEGO_VNNI_GLSL 0x4983acbc
+#define LEGO_VNNI_GLSL 0x29edbb8d
 
 // How many bytes the source of vnni has.
 int vnniSourceBytes() {
@@ -41,7 +41,7 @@ void vnni() {
     for (int item = int(gl_LocalInvocationIndex); item < 4; item += 256) {
       int i1 = item;
       int first = reads + i1;
-      int place = 4 * i1 + i1 / 8;
+      int place = 4 * i1;
       uint x0 = vnni_src[first];
       uint x1 = vnni_src[first + 4];
       uint x2 = vnni_src[first + 8];
@@ -63,7 +63,7 @@ void vnni() {
     barrier();
     for (int item = int(gl_LocalInvocationIndex); item < 16; item += 256) {
       int i1 = item;
-      uint x = vnni_tile[i1 + i1 / 32];
+      uint x = vnni_tile[i1];
       vnni_dst[writes + i1] = x;
     }
     memoryBarrierShared();
@@ -71,6 +71,6 @@ void vnni() {
   }
 }
 
-#elif LEGO_VNNI_GLSL != 0x4983acbc
+#elif LEGO_VNNI_GLSL != 0x29edbb8d
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_GLSL

@@ -42,7 +42,7 @@ fn vnni(
     for (var item = i32(own); item < 4; item += 256) {
       let i1 = item;
       let first = reads + i1;
-      let place = 4 * i1 + i1 / 8;
+      let place = 4 * i1;
       let x0 = vnni_src[first];
       let x1 = vnni_src[first + 4];
       let x2 = vnni_src[first + 8];
@@ -63,7 +63,7 @@ fn vnni(
     workgroupBarrier();
     for (var item = i32(own); item < 16; item += 256) {
       let i1 = item;
-      let x = vnni_tile[i1 + i1 / 32];
+      let x = vnni_tile[i1];
       vnni_dst[writes + i1] = x;
     }
     workgroupBarrier();
