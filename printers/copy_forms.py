@@ -376,7 +376,7 @@ class LinesInC(VectorsInC):
         r = self.routine
         return (
             r.summary,
-            "Sizes are as those of the functions above. The two memories do not overlap.",
+            self.memories_said,
             f"@param src {self.inline(r.source)} elements",
             f"@param dst {self.inline(r.destination)} elements",
         )

@@ -274,7 +274,7 @@ class LinesInFortran(NestLines):
         parameters = f",{BREAK}".join([*sizes, "src", "dst", *bounds])
         found = ["", *p.wrapped(said, "  !> ")]
         if sizes:
-            found += p.wrapped(f"Sizes are as those of {r.functions[0]}.", "  !> ")
+            found += p.wrapped(f"The sizes are those of {r.functions[0]}.", "  !> ")
         for array, size in (("src", r.source), ("dst", r.destination)):
             found += p.wrapped(f"@param {array} {self._count(size)} elements", "  !> ")
         found.append(f"  {p.line(f'subroutine {name}({parameters})', 2)}")

@@ -9,6 +9,7 @@ Shading Language, "Resource Interface" and "Uniformity".
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from lego_emit.emit.nests import CopyTexts, NestForms
@@ -66,11 +67,18 @@ class LinesInGlsl(LinesInThreads):
         super().__init__(printer, routine, names, unit)
         self.word = max(4, self.word)
         self.parts = max(1, routine.element_bytes // self.word)
-        self.p = f"{routine.name.rstrip('_')}_"
+
+    def named(self, word: str) -> str:
+        """A variable of the file, which comes with the routine."""
+        return self.printer.naming.after(self.routine.name.rstrip("_"), word)
+
+    def type_of(self, word: str) -> str:
+        """A type or a block of the file, which comes with the routine."""
+        return self.printer.naming.type_after(self.routine.name.rstrip("_"), word)
 
     def at(self, ref: Ref, size: int) -> str:
         """A word in a memory or in the tile."""
-        return f"{self.p}{ref.array}[{self.text(ref.offset)}]"
+        return f"{self.named(ref.array)}[{self.text(ref.offset)}]"
 
     def barrier(self, s: Any, indent: int) -> list[str]:
         """All invocations of the group wait."""
@@ -78,7 +86,7 @@ class LinesInGlsl(LinesInThreads):
 
     def gather(self, s: Gather, indent: int) -> list[str]:
         """The elements of a word, one after the other."""
-        bits, word = 32 // s.elements, f"{self.p}{DESTINATION}[{s.name}]"
+        bits, word = 32 // s.elements, f"{self.named(DESTINATION)}[{s.name}]"
         mask = f"{(1 << bits) - 1:#x}u"
         place = made("add", made("mul", s.elements, var(s.name)), var("part"))
         head = self.threads.spread.format(
@@ -101,7 +109,7 @@ class LinesInGlsl(LinesInThreads):
                         self.forms.let.format(name="origin", expr=self.text(arm.source)), inner + 2
                     )
                 )
-                at = f"{self.p}{SOURCE}[{self.text(made('div', var('origin'), s.elements))}]"
+                at = f"{self.named(SOURCE)}[{self.text(made('div', var('origin'), s.elements))}]"
                 lane = self.unsigned(
                     self.text(made("mul", made("mod", var("origin"), s.elements), bits))
                 )
@@ -142,7 +150,7 @@ class LinesInGlsl(LinesInThreads):
 
     def place_of(self, array: str) -> str:
         """The word that a call gives the place of."""
-        return super().place_of(array).replace(f"{array}{self.word}[", f"{self.p}{array}[", 1)
+        return super().place_of(array).replace(f"{array}{self.word}[", f"{self.named(array)}[", 1)
 
     @property
     def aligned_said(self) -> str:
@@ -151,9 +159,13 @@ class LinesInGlsl(LinesInThreads):
 
     def _docs(self, more: str) -> list[str]:
         blocks = f"{self.routine.functions[2]}({', '.join(self.names.values())})"
-        said = self.docs(f"Dispatch any number of groups of {THREADS}: {blocks} is best. {more}")
+        each = 4 // self.routine.element_bytes
+        shared = f", {each} in a word" if each > 1 else ""
+        said = self.docs(
+            f"Dispatch any number of groups of {THREADS}: {blocks} is best. {more}".strip()
+        )
         said = [
-            text.replace("@param src", f"{self.p}src:").replace("@param dst", f"{self.p}dst:")
+            re.sub(r"@param (\w+)(.*)", lambda m: f"{self.named(m[1])}:{m[2]}{shared}", text)
             for text in said
         ]
         return [
@@ -162,16 +174,18 @@ class LinesInGlsl(LinesInThreads):
 
     def kernel(self) -> list[str]:
         """The memories, and the function."""
-        W, p = self.threads.words[self.word], self.p
-        found = ["", f"layout(local_size_x = {THREADS}) in;"]
-        found.append(f"layout(std430, binding = 0) readonly buffer {p}Source {{ {W} {p}src[]; }};")
-        found.append(f"layout(std430, binding = 1) buffer {p}Destination {{ {W} {p}dst[]; }};")
+        W, found = self.threads.words[self.word], ["", f"layout(local_size_x = {THREADS}) in;"]
+        for at, (array, block) in enumerate(((SOURCE, "source"), (DESTINATION, "destination"))):
+            access = "buffer" if at else "readonly buffer"
+            found.append(
+                f"layout(std430, binding = {at}) {access} {self.type_of(block)} {{ {W} {self.named(array)}[]; }};"
+            )
         if self.has_tile:
-            found.append(f"shared {W} {p}{TILE}[{-(-self.tile_bytes // self.word)}];")
+            found.append(f"shared {W} {self.named(TILE)}[{-(-self.tile_bytes // self.word)}];")
         sizes = COMMA.join(f"int {name}" for name in self.names.values())
         head = self.printer.line(f"void {self.routine.name}({sizes}) {{", 0)
         return [
-            *found, "", *self._docs("main() calls it with the sizes."), *head.split("\n"),
+            *found, "", *self._docs(f"main() calls it{' with the sizes' * bool(sizes)}."), *head.split("\n"),
             *self.lines(self.routine.body, 2), "}",
         ]  # fmt: skip
 
@@ -213,27 +227,28 @@ class LinesInWgsl(LinesInGlsl):
 
     def kernel(self) -> list[str]:
         """The memories, the sizes, and the entry point."""
-        W, p, own = self.threads.words[self.word], self.p, self.own
+        W, own, sizes = self.threads.words[self.word], self.own, self.named("sizes")
         found = [""]
-        found.append(f"@group(0) @binding(0) var<storage, read> {p}src: array<{W}>;")
-        found.append(f"@group(0) @binding(1) var<storage, read_write> {p}dst: array<{W}>;")
+        for at, (array, access) in enumerate(((SOURCE, "read"), (DESTINATION, "read_write"))):
+            memory = f"var<storage, {access}> {self.named(array)}: array<{W}>;"
+            found.append(f"@group(0) @binding({at}) {memory}")
         names = [*self.names.values()]
         if names:
-            found += [f"struct {p}Sizes {{", *(f"  {name}: i32," for name in names), "}"]
-            found.append(f"@group(0) @binding(2) var<uniform> {p}sizes: {p}Sizes;")
+            struct = self.type_of("parameters")
+            found += [f"struct {struct} {{", *(f"  {name}: i32," for name in names), "}"]
+            found.append(f"@group(0) @binding(2) var<uniform> {sizes}: {struct};")
         if self.has_tile:
-            found.append(
-                f"var<workgroup> {p}{TILE}: array<{W}, {-(-self.tile_bytes // self.word)}>;"
-            )
+            count = -(-self.tile_bytes // self.word)
+            found.append(f"var<workgroup> {self.named(TILE)}: array<{W}, {count}>;")
         return [
-            *found, "", *self._docs("Sizes are a uniform buffer of i32."),
+            *found, "", *self._docs("The sizes are a uniform buffer of i32." if names else ""),
             f"@compute @workgroup_size({THREADS})",
             f"fn {self.routine.name}(",
             f"  @builtin(local_invocation_index) {own['thread']}: u32,",
             f"  @builtin(workgroup_id) {own['group']}: vec3<u32>,",
             f"  @builtin(num_workgroups) {own['groups']}: vec3<u32>,",
             ") {",
-            *(f"  let {name} = {p}sizes.{name};" for name in names),
+            *(f"  let {name} = {sizes}.{name};" for name in names),
             *self.lines(self.routine.body, 2), "}",
         ]  # fmt: skip
 

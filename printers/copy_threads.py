@@ -236,7 +236,7 @@ class LinesInThreads(NestLines):
         r = self.routine
         return [
             r.summary,
-            "Sizes are as those of the functions above. The two memories do not overlap.",
+            self.memories_said,
             f"@param src {self.inline(r.source)} elements",
             f"@param dst {self.inline(r.destination)} elements",
             *([self.aligned_said] if self.aligned_said else []),

@@ -102,7 +102,7 @@ def test_shaders_move_whole_words():
         text = str(copy(Row(63, 31), Col(63, 31), "wgsl", element=size, name="moved"))
         assert "workgroupBarrier" not in text and "word & ~" in text
     for unit in (copy(Row(M, N), Col(M, N), t, element=8, name="moved") for t in SHADERS):
-        size = int(re.findall(r"moved_tile(?:\[|: array<vec2<u32>, )(\d+)", str(unit))[0])
+        size = int(re.findall(r"movedTile(?:\[|: array<vec2<u32>, )(\d+)", str(unit))[0])
         assert 8 * size <= 16384  # of a group of invocations in WebGPU
 
 
@@ -126,6 +126,20 @@ def test_shaders_name_what_they_read(target, size):
         text = str(copy(A, B, target, element=size, name="moved")).split("void moved(")[-1]
         for name in re.findall(r"(?:let|int|uint|bool) (\w+) =", text):
             assert len(re.findall(rf"\b{name}\b", text)) > 1, name
+
+
+def test_comments_say_what_is_there():
+    """Sizes only where a copy has them, the words of both ways, and how many elements share a word."""
+    text = str(copy(Row(64, 32), Col(64, 32), "wgsl", element=2, name="turned"))
+    assert "turnedSrc: 2048 elements, 2 in a word" in text and "he sizes" not in text
+    pair = Row(M // 4, N // 8, 4, 8), TileBy([M // 4, N // 8], [4, 8])
+    text = str(copy(*pair, "wgsl", element=8, name="moved"))
+    assert "struct MovedParameters {" in text and "The sizes are a uniform buffer" in text
+    notes = copy(*pair, "cuda", element=1, name="moved").plan.notes
+    assert notes[-2:] == (
+        "tiles of 4 x 512 words of 8 bytes through shared memory",
+        "else words of 1 byte",
+    )
 
 
 @pytest.mark.slow

@@ -321,7 +321,8 @@ class GridNest:
         fill = self._fill(tile, p, q, cells, first, starts[0], within)
         drain = self._drain(tile, p, q, cells, first, starts[1], within)
         body = around([*lets, fill, Barrier(), drain, Barrier()])
-        what = f"tiles of {' x '.join(str(tile[k]) for k in used)} through shared memory"
+        words = f" words of {cells.bytes} bytes" * (cells.run > 1 and pack == 1)
+        what = f"tiles of {' x '.join(str(tile[k]) for k in used)}{words} through shared memory"
         if pack > 1:
             what += f", {pack} elements a word"
         self._say(what)
@@ -487,7 +488,9 @@ class GridNest:
             body, blocks = self.form(plain)
             return body, [blocks]
         flag = self.names.fresh("wide")
-        (then, one), (otherwise, other) = map(self._scoped, (best, plain))
+        (then, one), said = self._scoped(best), len(self.kinds)
+        otherwise, other = self._scoped(plain)
+        self.kinds[said:] = [f"else {kind}" for kind in self.kinds[said:]]
         self.names.take(let.name for let in (*then, *otherwise) if isinstance(let, Let))
         first = Aligned(flag, best.bytes, all_of(best.conditions))
         return [first, When(None, then, otherwise, (flag,))], [one, other]

@@ -300,7 +300,7 @@ def unit_of(
     ends = ("source", plan.source_size), ("destination", plan.destination_size)
     functions = [_bytes(name, role, count, size, function, kind) for role, count in ends]
     if blocks is not None:
-        said = f"How many blocks of {THREADS} threads a launch of {name} has; any number works."
+        said = f"How many blocks of {THREADS} threads are best for {name}; any number works."
         outputs = (("blocks", least(blocks, 0)),)
         functions.append(
             replace(functions[1], name=f"{name}_blocks", outputs=outputs, summary=said)

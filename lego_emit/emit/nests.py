@@ -132,6 +132,12 @@ class NestLines:
         """A text that is not broken, for comments."""
         return self.text(node).replace(BREAK, " ")
 
+    @property
+    def memories_said(self) -> str:
+        """What a comment says of the sizes and of both memories."""
+        sizes = "The sizes are those of the functions above. " if self.names else ""
+        return f"{sizes}The two memories do not overlap."
+
     def value(self, node: Node) -> str:
         """The text of a whole value."""
         if node.op == "select" and self.forms.least:

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_CL
-#define LEGO_BRICKS_CL 0x4c0d5f04
+#define LEGO_BRICKS_CL 0x38844e9a
 
 /// How many bytes the source of bricks has.
 /// @param P P >= 1
@@ -23,7 +23,7 @@ static inline long bricks_destination_bytes(long P, long Q, long R) {
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number works.
+/// How many blocks of 256 threads are best for bricks; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
@@ -34,9 +34,9 @@ static inline long bricks_blocks(long P, long Q, long R) {
       (long)2147483647);
 }
 
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 8
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 8 bytes.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * P * Q * R elements
 /// @param dst 16 * P * Q * R elements
 /// @pre Both memories begin at a multiple of 8 bytes
@@ -93,6 +93,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void bricks(
   }
 }
 
-#elif LEGO_BRICKS_CL != 0x4c0d5f04
+#elif LEGO_BRICKS_CL != 0x38844e9a
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_CL

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_CUH
-#define LEGO_BRICKS_CUH 0x00020602
+#define LEGO_BRICKS_CUH 0x70d7eaca
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,7 +41,7 @@ LEGO_HOST_DEVICE constexpr long long bricks_max(long long a, long long b) noexce
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number works.
+/// How many blocks of 256 threads are best for bricks; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
@@ -59,9 +59,9 @@ LEGO_HOST_DEVICE constexpr long long bricks_max(long long a, long long b) noexce
 }
 
 #ifdef __CUDACC__
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 8
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 8 bytes.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * P * Q * R elements
 /// @param dst 16 * P * Q * R elements
 /// @pre Both memories begin at a multiple of 8 bytes
@@ -132,6 +132,6 @@ inline cudaError_t bricks_launch(
 #endif
 #endif
 
-#elif LEGO_BRICKS_CUH != 0x00020602
+#elif LEGO_BRICKS_CUH != 0x70d7eaca
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_CUH

@@ -45,7 +45,7 @@ contains
   end function bricks_fits
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of bricks_source_bytes.
+  !> The sizes are those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
   subroutine bricks_words(P, Q, R, src, dst)
@@ -74,7 +74,7 @@ contains
   end subroutine bricks_words
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of bricks_source_bytes.
+  !> The sizes are those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
   subroutine bricks_int64(P, Q, R, src, dst)
@@ -88,7 +88,7 @@ contains
   end subroutine bricks_int64
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of bricks_source_bytes.
+  !> The sizes are those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
   subroutine bricks_real64(P, Q, R, src, dst)
@@ -102,7 +102,7 @@ contains
   end subroutine bricks_real64
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of bricks_source_bytes.
+  !> The sizes are those of bricks_source_bytes.
   !> @param src 16 * P * Q * R elements
   !> @param dst 16 * P * Q * R elements
   subroutine bricks_complex32(P, Q, R, src, dst)

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_BRICKS_GLSL
-#define LEGO_BRICKS_GLSL 0x082723ac
+#define LEGO_BRICKS_GLSL 0x085df6e8
 
 // How many bytes the source of bricks has.
 // P >= 1
@@ -26,7 +26,7 @@ int bricksDestinationBytes(int P, int Q, int R) {
   return 16 * P * Q * R * 8;
 }
 
-// How many blocks of 256 threads a launch of bricks has; any number works.
+// How many blocks of 256 threads are best for bricks; any number works.
 // P >= 1
 // Q >= 1
 // R >= 1
@@ -36,13 +36,13 @@ int bricksBlocks(int P, int Q, int R) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer bricks_Source { uvec2 bricks_src[]; };
-layout(std430, binding = 1) buffer bricks_Destination { uvec2 bricks_dst[]; };
+layout(std430, binding = 0) readonly buffer BricksSource { uvec2 bricksSrc[]; };
+layout(std430, binding = 1) buffer BricksDestination { uvec2 bricksDst[]; };
 
 // Copies each element of the source to its place in the destination: words of 8 bytes.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// bricks_src: 16 * P * Q * R elements
-// bricks_dst: 16 * P * Q * R elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// bricksSrc: 16 * P * Q * R elements
+// bricksDst: 16 * P * Q * R elements
 // Dispatch any number of groups of 256: bricksBlocks(P, Q, R) is best. main() calls it with the
 // sizes.
 void bricks(int P, int Q, int R) {
@@ -63,11 +63,11 @@ void bricks(int P, int Q, int R) {
     int i_rest3 = i_rest2 / R;
     int i1 = i_rest3 % Q;
     int i0 = i_rest3 / Q;
-    uvec2 x = bricks_src[i5 + a * i4 + a1 * i3 + 4 * i2 + a2 * i1 + a3 * i0];
-    bricks_dst[i5 + 4 * i4 + 8 * i3 + 16 * i2 + b * i1 + a3 * i0] = x;
+    uvec2 x = bricksSrc[i5 + a * i4 + a1 * i3 + 4 * i2 + a2 * i1 + a3 * i0];
+    bricksDst[i5 + 4 * i4 + 8 * i3 + 16 * i2 + b * i1 + a3 * i0] = x;
   }
 }
 
-#elif LEGO_BRICKS_GLSL != 0x082723ac
+#elif LEGO_BRICKS_GLSL != 0x085df6e8
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_GLSL

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_H
-#define LEGO_BRICKS_H 0x78f6b397
+#define LEGO_BRICKS_H 0x4978ec1c
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -68,7 +68,7 @@ static inline void bricks_stream_run(uint64_t *to, const uint64_t *of, int64_t c
 
 /// Copies each element of the source to its place in the destination: runs of 32 bytes; streamed
 /// where it is large.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * P * Q * R elements
 /// @param dst 16 * P * Q * R elements
 static inline void bricks(
@@ -128,6 +128,6 @@ static inline void bricks(
 #endif
 }
 
-#elif LEGO_BRICKS_H != 0x78f6b397
+#elif LEGO_BRICKS_H != 0x4978ec1c
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_H

@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_HPP
-#define LEGO_BRICKS_HPP 0x17cfe86e
+#define LEGO_BRICKS_HPP 0x2e4ab030
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -82,7 +82,7 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
 
 /// Copies each element of the source to its place in the destination: runs of 32 bytes; streamed
 /// where it is large.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * P * Q * R elements
 /// @param dst 16 * P * Q * R elements
 template <class T>
@@ -159,6 +159,6 @@ inline void bricks(
 
 }  // namespace lego
 
-#elif LEGO_BRICKS_HPP != 0x17cfe86e
+#elif LEGO_BRICKS_HPP != 0x2e4ab030
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_HPP

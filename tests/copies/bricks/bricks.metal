@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_METAL
-#define LEGO_BRICKS_METAL 0x7fcf35a7
+#define LEGO_BRICKS_METAL 0x01195bf2
 
 #include <metal_stdlib>
 
@@ -25,7 +25,7 @@ static inline long bricksDestinationBytes(long P, long Q, long R) {
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number works.
+/// How many blocks of 256 threads are best for bricks; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param R R >= 1
@@ -37,9 +37,9 @@ static inline long bricksBlocks(long P, long Q, long R) {
       long(2147483647));
 }
 
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 8
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 8 bytes.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * P * Q * R elements
 /// @param dst 16 * P * Q * R elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -99,6 +99,6 @@ kernel void bricks(
   }
 }
 
-#elif LEGO_BRICKS_METAL != 0x7fcf35a7
+#elif LEGO_BRICKS_METAL != 0x01195bf2
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_METAL

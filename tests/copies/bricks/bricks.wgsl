@@ -23,7 +23,7 @@ fn bricksDestinationBytes(P: i32, Q: i32, R: i32) -> i32 {
   return 16 * P * Q * R * 8;
 }
 
-/// How many blocks of 256 threads a launch of bricks has; any number works.
+/// How many blocks of 256 threads are best for bricks; any number works.
 /// P >= 1
 /// Q >= 1
 /// R >= 1
@@ -32,30 +32,30 @@ fn bricksBlocks(P: i32, Q: i32, R: i32) -> i32 {
   return min(max((16 * (R * Q * P) + 255) / 256, 1), 65535);
 }
 
-@group(0) @binding(0) var<storage, read> bricks_src: array<vec2<u32>>;
-@group(0) @binding(1) var<storage, read_write> bricks_dst: array<vec2<u32>>;
-struct bricks_Sizes {
+@group(0) @binding(0) var<storage, read> bricksSrc: array<vec2<u32>>;
+@group(0) @binding(1) var<storage, read_write> bricksDst: array<vec2<u32>>;
+struct BricksParameters {
   P: i32,
   Q: i32,
   R: i32,
 }
-@group(0) @binding(2) var<uniform> bricks_sizes: bricks_Sizes;
+@group(0) @binding(2) var<uniform> bricksSizes: BricksParameters;
 
 /// Copies each element of the source to its place in the destination: words of 8 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// bricks_src: 16 * P * Q * R elements
-/// bricks_dst: 16 * P * Q * R elements
-/// Dispatch any number of groups of 256: bricksBlocks(P, Q, R) is best. Sizes are a uniform buffer
-/// of i32.
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// bricksSrc: 16 * P * Q * R elements
+/// bricksDst: 16 * P * Q * R elements
+/// Dispatch any number of groups of 256: bricksBlocks(P, Q, R) is best. The sizes are a uniform
+/// buffer of i32.
 @compute @workgroup_size(256)
 fn bricks(
   @builtin(local_invocation_index) own: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let P = bricks_sizes.P;
-  let Q = bricks_sizes.Q;
-  let R = bricks_sizes.R;
+  let P = bricksSizes.P;
+  let Q = bricksSizes.Q;
+  let R = bricksSizes.R;
   let words = 16 * (R * Q * P);
   let a = 4 * R;
   let a1 = 8 * Q * R;
@@ -73,7 +73,7 @@ fn bricks(
     let i_rest3 = i_rest2 / R;
     let i1 = i_rest3 % Q;
     let i0 = i_rest3 / Q;
-    let x = bricks_src[i5 + a * i4 + a1 * i3 + 4 * i2 + a2 * i1 + a3 * i0];
-    bricks_dst[i5 + 4 * i4 + 8 * i3 + 16 * i2 + b * i1 + a3 * i0] = x;
+    let x = bricksSrc[i5 + a * i4 + a1 * i3 + 4 * i2 + a2 * i1 + a3 * i0];
+    bricksDst[i5 + 4 * i4 + 8 * i3 + 16 * i2 + b * i1 + a3 * i0] = x;
   }
 }

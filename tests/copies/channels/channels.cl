@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_CL
-#define LEGO_CHANNELS_CL 0x0d49f878
+#define LEGO_CHANNELS_CL 0x652b734c
 
 /// How many bytes the source of channels has.
 /// @param n n >= 1
@@ -27,7 +27,7 @@ static inline long channels_destination_bytes(long n, long C, long H, long W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number works.
+/// How many blocks of 256 threads are best for channels; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -46,7 +46,7 @@ static inline long channels_blocks(long n, long C, long H, long W) {
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; a box of padding; tiles of 256 x 16 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src C * H * W * n elements
 /// @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -119,6 +119,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void channels(
   }
 }
 
-#elif LEGO_CHANNELS_CL != 0x0d49f878
+#elif LEGO_CHANNELS_CL != 0x652b734c
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_CL

@@ -56,7 +56,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
   !> not divide each axis; a box of padding; blocks of 64 elements; single elements.
-  !> Sizes are as those of channels_source_bytes.
+  !> The sizes are those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   subroutine channels_words(n, C, H, W, src, dst)
@@ -131,7 +131,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
   !> not divide each axis; a box of padding; blocks of 64 elements; single elements.
-  !> Sizes are as those of channels_source_bytes.
+  !> The sizes are those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   subroutine channels_int32(n, C, H, W, src, dst)
@@ -146,7 +146,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
   !> not divide each axis; a box of padding; blocks of 64 elements; single elements.
-  !> Sizes are as those of channels_source_bytes.
+  !> The sizes are those of channels_source_bytes.
   !> @param src C * H * W * n elements
   !> @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   subroutine channels_real32(n, C, H, W, src, dst)

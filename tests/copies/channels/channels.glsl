@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_GLSL
-#define LEGO_CHANNELS_GLSL 0x5340e9f4
+#define LEGO_CHANNELS_GLSL 0x71e78f2a
 
 // How many bytes the source of channels has.
 // n >= 1
@@ -30,7 +30,7 @@ int channelsDestinationBytes(int n, int C, int H, int W) {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-// How many blocks of 256 threads a launch of channels has; any number works.
+// How many blocks of 256 threads are best for channels; any number works.
 // n >= 1
 // C >= 1
 // H >= 1
@@ -46,15 +46,15 @@ int channelsBlocks(int n, int C, int H, int W) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer channels_Source { uint channels_src[]; };
-layout(std430, binding = 1) buffer channels_Destination { uint channels_dst[]; };
-shared uint channels_tile[2111];
+layout(std430, binding = 0) readonly buffer ChannelsSource { uint channelsSrc[]; };
+layout(std430, binding = 1) buffer ChannelsDestination { uint channelsDst[]; };
+shared uint channelsTile[2111];
 
 // Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 // divide each axis; a box of padding; tiles of 128 x 16 through shared memory; words of 4 bytes.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// channels_src: C * H * W * n elements
-// channels_dst: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// channelsSrc: C * H * W * n elements
+// channelsDst: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 // Dispatch any number of groups of 256: channelsBlocks(n, C, H, W) is best. main() calls it with
 // the sizes.
 void channels(int n, int C, int H, int W) {
@@ -85,8 +85,8 @@ void channels(int n, int C, int H, int W) {
       int i2 = item % 128;
       int i3 = item / 128;
       bool inside = whole || t2 + i2 < n1;
-      uint x0 = inside ? channels_src[reads + i2 + n1 * i3] : 0u;
-      channels_tile[16 * i2 + i2 / 2 + i3] = x0;
+      uint x0 = inside ? channelsSrc[reads + i2 + n1 * i3] : 0u;
+      channelsTile[16 * i2 + i2 / 2 + i3] = x0;
     }
     memoryBarrierShared();
     barrier();
@@ -94,10 +94,10 @@ void channels(int n, int C, int H, int W) {
       int item = k + int(gl_LocalInvocationIndex);
       int i3 = item % 16;
       int i2 = item / 16;
-      uint x = channels_tile[i3 + 16 * i2 + i2 / 2];
+      uint x = channelsTile[i3 + 16 * i2 + i2 / 2];
       bool inside = whole || t2 + i2 < n1;
       if (inside) {
-        channels_dst[writes + i3 + 16 * i2] = x;
+        channelsDst[writes + i3 + 16 * i2] = x;
       }
     }
     memoryBarrierShared();
@@ -108,18 +108,18 @@ void channels(int n, int C, int H, int W) {
     int i_rest0 = id / n3;
     int i1 = i_rest0 % n1;
     int i0 = i_rest0 / n1;
-    uint x = channels_src[from + n1 * i2 + i1 + a1 * i0];
-    channels_dst[from + i2 + 16 * i1 + b * i0] = x;
+    uint x = channelsSrc[from + n1 * i2 + i1 + a1 * i0];
+    channelsDst[from + i2 + 16 * i1 + b * i0] = x;
   }
   for (int id = int(gl_GlobalInvocationID.x); id < words1; id += int(gl_NumWorkGroups.x) * 256) {
     int i2 = id % n4;
     int i_rest0 = id / n4;
     int i1 = i_rest0 % n1;
     int i0 = i_rest0 / n1;
-    channels_dst[to + i2 + 16 * i1 + b * i0] = 0u;
+    channelsDst[to + i2 + 16 * i1 + b * i0] = 0u;
   }
 }
 
-#elif LEGO_CHANNELS_GLSL != 0x5340e9f4
+#elif LEGO_CHANNELS_GLSL != 0x71e78f2a
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_GLSL

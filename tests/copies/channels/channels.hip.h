@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HIP_H
-#define LEGO_CHANNELS_HIP_H 0x0becdeff
+#define LEGO_CHANNELS_HIP_H 0x2a9ec451
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -45,7 +45,7 @@ LEGO_HOST_DEVICE constexpr long long channels_max(long long a, long long b) noex
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number works.
+/// How many blocks of 256 threads are best for channels; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -76,7 +76,7 @@ LEGO_HOST_DEVICE constexpr long long channels_max(long long a, long long b) noex
 #ifdef __HIP__
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; a box of padding; tiles of 256 x 16 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src C * H * W * n elements
 /// @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -165,6 +165,6 @@ inline hipError_t channels_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_HIP_H != 0x0becdeff
+#elif LEGO_CHANNELS_HIP_H != 0x2a9ec451
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HIP_H

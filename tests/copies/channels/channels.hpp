@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x0f35a2a4
+#define LEGO_CHANNELS_HPP 0x7ace5834
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -283,7 +283,7 @@ inline __attribute__((always_inline)) void block1(
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; a box of padding; kernel of 4 registers; streamed where it is large; through a
 /// buffer where rows share places in a cache.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src C * H * W * n elements
 /// @param dst 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 template <class T>
@@ -445,6 +445,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x0f35a2a4
+#elif LEGO_CHANNELS_HPP != 0x7ace5834
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -27,7 +27,7 @@ fn channelsDestinationBytes(n: i32, C: i32, H: i32, W: i32) -> i32 {
   return (16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n) * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels has; any number works.
+/// How many blocks of 256 threads are best for channels; any number works.
 /// n >= 1
 /// C >= 1
 /// H >= 1
@@ -42,34 +42,34 @@ fn channelsBlocks(n: i32, C: i32, H: i32, W: i32) -> i32 {
       65535);
 }
 
-@group(0) @binding(0) var<storage, read> channels_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> channels_dst: array<u32>;
-struct channels_Sizes {
+@group(0) @binding(0) var<storage, read> channelsSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> channelsDst: array<u32>;
+struct ChannelsParameters {
   n: i32,
   C: i32,
   H: i32,
   W: i32,
 }
-@group(0) @binding(2) var<uniform> channels_sizes: channels_Sizes;
-var<workgroup> channels_tile: array<u32, 2111>;
+@group(0) @binding(2) var<uniform> channelsSizes: ChannelsParameters;
+var<workgroup> channelsTile: array<u32, 2111>;
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; a box of padding; tiles of 128 x 16 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// channels_src: C * H * W * n elements
-/// channels_dst: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
-/// Dispatch any number of groups of 256: channelsBlocks(n, C, H, W) is best. Sizes are a uniform
-/// buffer of i32.
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// channelsSrc: C * H * W * n elements
+/// channelsDst: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
+/// Dispatch any number of groups of 256: channelsBlocks(n, C, H, W) is best. The sizes are a
+/// uniform buffer of i32.
 @compute @workgroup_size(256)
 fn channels(
   @builtin(local_invocation_index) own: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let n = channels_sizes.n;
-  let C = channels_sizes.C;
-  let H = channels_sizes.H;
-  let W = channels_sizes.W;
+  let n = channelsSizes.n;
+  let C = channelsSizes.C;
+  let H = channelsSizes.H;
+  let W = channelsSizes.W;
   let n1 = H * W;
   let count = (n1 + 127) / 128;
   let n2 = C / 16;
@@ -99,19 +99,19 @@ fn channels(
       let inside = whole || t2 + i2 < n1;
       var x0 = 0u;
       if (inside) {
-        x0 = channels_src[reads + i2 + n1 * i3];
+        x0 = channelsSrc[reads + i2 + n1 * i3];
       }
-      channels_tile[16 * i2 + i2 / 2 + i3] = x0;
+      channelsTile[16 * i2 + i2 / 2 + i3] = x0;
     }
     workgroupBarrier();
     for (var k = 0; k < 2048; k += 256) {
       let item = k + i32(own);
       let i3 = item % 16;
       let i2 = item / 16;
-      let x = channels_tile[i3 + 16 * i2 + i2 / 2];
+      let x = channelsTile[i3 + 16 * i2 + i2 / 2];
       let inside = whole || t2 + i2 < n1;
       if (inside) {
-        channels_dst[writes + i3 + 16 * i2] = x;
+        channelsDst[writes + i3 + 16 * i2] = x;
       }
     }
     workgroupBarrier();
@@ -121,14 +121,14 @@ fn channels(
     let i_rest0 = id / n3;
     let i1 = i_rest0 % n1;
     let i0 = i_rest0 / n1;
-    let x = channels_src[from1 + n1 * i2 + i1 + a1 * i0];
-    channels_dst[from1 + i2 + 16 * i1 + b * i0] = x;
+    let x = channelsSrc[from1 + n1 * i2 + i1 + a1 * i0];
+    channelsDst[from1 + i2 + 16 * i1 + b * i0] = x;
   }
   for (var id = i32(group.x) * 256 + i32(own); id < words1; id += i32(groups.x) * 256) {
     let i2 = id % n4;
     let i_rest0 = id / n4;
     let i1 = i_rest0 % n1;
     let i0 = i_rest0 / n1;
-    channels_dst[to + i2 + 16 * i1 + b * i0] = 0u;
+    channelsDst[to + i2 + 16 * i1 + b * i0] = 0u;
   }
 }

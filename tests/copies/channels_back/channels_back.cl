@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_CL
-#define LEGO_CHANNELS_BACK_CL 0x6e25bff2
+#define LEGO_CHANNELS_BACK_CL 0x650e2543
 
 /// How many bytes the source of channels_back has.
 /// @param n n >= 1
@@ -27,7 +27,7 @@ static inline long channels_back_destination_bytes(long n, long C, long H, long 
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number works.
+/// How many blocks of 256 threads are best for channels_back; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -42,7 +42,7 @@ static inline long channels_back_blocks(long n, long C, long H, long W) {
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; tiles of 16 x 256 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @param dst C * H * W * n elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -106,6 +106,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_CL != 0x6e25bff2
+#elif LEGO_CHANNELS_BACK_CL != 0x650e2543
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_CL

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_CUH
-#define LEGO_CHANNELS_BACK_CUH 0x155cc5bd
+#define LEGO_CHANNELS_BACK_CUH 0x49389e07
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -45,7 +45,7 @@ LEGO_HOST_DEVICE constexpr long long channels_back_max(long long a, long long b)
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number works.
+/// How many blocks of 256 threads are best for channels_back; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -74,7 +74,7 @@ LEGO_HOST_DEVICE constexpr long long channels_back_max(long long a, long long b)
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; tiles of 16 x 256 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @param dst C * H * W * n elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -154,6 +154,6 @@ inline cudaError_t channels_back_launch(
 #endif
 #endif
 
-#elif LEGO_CHANNELS_BACK_CUH != 0x155cc5bd
+#elif LEGO_CHANNELS_BACK_CUH != 0x49389e07
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_CUH

@@ -56,7 +56,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
   !> not divide each axis; blocks of 64 elements; single elements.
-  !> Sizes are as those of channels_back_source_bytes.
+  !> The sizes are those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
   subroutine channels_back_words(n, C, H, W, src, dst)
@@ -125,7 +125,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
   !> not divide each axis; blocks of 64 elements; single elements.
-  !> Sizes are as those of channels_back_source_bytes.
+  !> The sizes are those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
   subroutine channels_back_int32(n, C, H, W, src, dst)
@@ -140,7 +140,7 @@ contains
 
   !> Copies each element of the source to its place in the destination: 2 boxes, as the digits do
   !> not divide each axis; blocks of 64 elements; single elements.
-  !> Sizes are as those of channels_back_source_bytes.
+  !> The sizes are those of channels_back_source_bytes.
   !> @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
   !> @param dst C * H * W * n elements
   subroutine channels_back_real32(n, C, H, W, src, dst)

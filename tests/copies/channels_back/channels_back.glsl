@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CHANNELS_BACK_GLSL
-#define LEGO_CHANNELS_BACK_GLSL 0x015f022e
+#define LEGO_CHANNELS_BACK_GLSL 0x48ef5cde
 
 // How many bytes the source of channels_back has.
 // n >= 1
@@ -30,7 +30,7 @@ int channelsBackDestinationBytes(int n, int C, int H, int W) {
   return C * H * W * n * 4;
 }
 
-// How many blocks of 256 threads a launch of channels_back has; any number works.
+// How many blocks of 256 threads are best for channels_back; any number works.
 // n >= 1
 // C >= 1
 // H >= 1
@@ -43,15 +43,15 @@ int channelsBackBlocks(int n, int C, int H, int W) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer channelsBack_Source { uint channelsBack_src[]; };
-layout(std430, binding = 1) buffer channelsBack_Destination { uint channelsBack_dst[]; };
-shared uint channelsBack_tile[2063];
+layout(std430, binding = 0) readonly buffer ChannelsBackSource { uint channelsBackSrc[]; };
+layout(std430, binding = 1) buffer ChannelsBackDestination { uint channelsBackDst[]; };
+shared uint channelsBackTile[2063];
 
 // Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 // divide each axis; tiles of 16 x 128 through shared memory; words of 4 bytes.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// channelsBack_src: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
-// channelsBack_dst: C * H * W * n elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// channelsBackSrc: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
+// channelsBackDst: C * H * W * n elements
 // Dispatch any number of groups of 256: channelsBackBlocks(n, C, H, W) is best. main() calls it
 // with the sizes.
 void channelsBack(int n, int C, int H, int W) {
@@ -79,8 +79,8 @@ void channelsBack(int n, int C, int H, int W) {
       int i2 = item % 16;
       int i3 = item / 16;
       bool inside = whole || t3 + i3 < n1;
-      uint x0 = inside ? channelsBack_src[reads + i2 + 16 * i3] : 0u;
-      channelsBack_tile[129 * i2 + i3] = x0;
+      uint x0 = inside ? channelsBackSrc[reads + i2 + 16 * i3] : 0u;
+      channelsBackTile[129 * i2 + i3] = x0;
     }
     memoryBarrierShared();
     barrier();
@@ -88,10 +88,10 @@ void channelsBack(int n, int C, int H, int W) {
       int item = k + int(gl_LocalInvocationIndex);
       int i3 = item % 128;
       int i2 = item / 128;
-      uint x = channelsBack_tile[i3 + 129 * i2];
+      uint x = channelsBackTile[i3 + 129 * i2];
       bool inside = whole || t3 + i3 < n1;
       if (inside) {
-        channelsBack_dst[writes + i3 + n1 * i2] = x;
+        channelsBackDst[writes + i3 + n1 * i2] = x;
       }
     }
     memoryBarrierShared();
@@ -102,11 +102,11 @@ void channelsBack(int n, int C, int H, int W) {
     int i_rest0 = id / n1;
     int i1 = i_rest0 % n3;
     int i0 = i_rest0 / n3;
-    uint x = channelsBack_src[from + 16 * i2 + i1 + a1 * i0];
-    channelsBack_dst[from + i2 + n1 * i1 + b * i0] = x;
+    uint x = channelsBackSrc[from + 16 * i2 + i1 + a1 * i0];
+    channelsBackDst[from + i2 + n1 * i1 + b * i0] = x;
   }
 }
 
-#elif LEGO_CHANNELS_BACK_GLSL != 0x015f022e
+#elif LEGO_CHANNELS_BACK_GLSL != 0x48ef5cde
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_GLSL

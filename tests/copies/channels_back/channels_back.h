@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x45eaa6ca
+#define LEGO_CHANNELS_BACK_H 0x360e7635
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -285,7 +285,7 @@ static inline void channels_back_run64(uint32_t *to, const uint32_t *of) {
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; kernel of 4 registers; streamed where it is large; through a buffer where rows
 /// share places in a cache.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @param dst C * H * W * n elements
 static inline void channels_back(
@@ -422,6 +422,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x45eaa6ca
+#elif LEGO_CHANNELS_BACK_H != 0x360e7635
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x0d4f08e5
+#define LEGO_CHANNELS_BACK_HPP 0x7bbd4188
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -298,7 +298,7 @@ inline void run64(T*to, const T*of) {
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; kernel of 4 registers; streamed where it is large; through a buffer where rows
 /// share places in a cache.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @param dst C * H * W * n elements
 template <class T>
@@ -454,6 +454,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x0d4f08e5
+#elif LEGO_CHANNELS_BACK_HPP != 0x7bbd4188
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

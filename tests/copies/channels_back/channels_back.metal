@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_METAL
-#define LEGO_CHANNELS_BACK_METAL 0x07907eac
+#define LEGO_CHANNELS_BACK_METAL 0x0d3a3a9f
 
 #include <metal_stdlib>
 
@@ -29,7 +29,7 @@ static inline long channelsBackDestinationBytes(long n, long C, long H, long W) 
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number works.
+/// How many blocks of 256 threads are best for channels_back; any number works.
 /// @param n n >= 1
 /// @param C C >= 1
 /// @param H H >= 1
@@ -46,7 +46,7 @@ static inline long channelsBackBlocks(long n, long C, long H, long W) {
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; tiles of 16 x 256 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
 /// @param dst C * H * W * n elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -113,6 +113,6 @@ kernel void channelsBack(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_METAL != 0x07907eac
+#elif LEGO_CHANNELS_BACK_METAL != 0x0d3a3a9f
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_METAL

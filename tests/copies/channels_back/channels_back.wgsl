@@ -27,7 +27,7 @@ fn channelsBackDestinationBytes(n: i32, C: i32, H: i32, W: i32) -> i32 {
   return C * H * W * n * 4;
 }
 
-/// How many blocks of 256 threads a launch of channels_back has; any number works.
+/// How many blocks of 256 threads are best for channels_back; any number works.
 /// n >= 1
 /// C >= 1
 /// H >= 1
@@ -39,23 +39,23 @@ fn channelsBackBlocks(n: i32, C: i32, H: i32, W: i32) -> i32 {
       max((H * W * (C % 16) * n + 255) / 256, max((H * W + 127) / 128 * (C / 16) * n, 1)), 65535);
 }
 
-@group(0) @binding(0) var<storage, read> channelsBack_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> channelsBack_dst: array<u32>;
-struct channelsBack_Sizes {
+@group(0) @binding(0) var<storage, read> channelsBackSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> channelsBackDst: array<u32>;
+struct ChannelsBackParameters {
   n: i32,
   C: i32,
   H: i32,
   W: i32,
 }
-@group(0) @binding(2) var<uniform> channelsBack_sizes: channelsBack_Sizes;
-var<workgroup> channelsBack_tile: array<u32, 2063>;
+@group(0) @binding(2) var<uniform> channelsBackSizes: ChannelsBackParameters;
+var<workgroup> channelsBackTile: array<u32, 2063>;
 
 /// Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
 /// divide each axis; tiles of 16 x 128 through shared memory; words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// channelsBack_src: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
-/// channelsBack_dst: C * H * W * n elements
-/// Dispatch any number of groups of 256: channelsBackBlocks(n, C, H, W) is best. Sizes are a
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// channelsBackSrc: 16 * ((C - 1) / 16) * H * W * n + 16 * H * W * n elements
+/// channelsBackDst: C * H * W * n elements
+/// Dispatch any number of groups of 256: channelsBackBlocks(n, C, H, W) is best. The sizes are a
 /// uniform buffer of i32.
 @compute @workgroup_size(256)
 fn channelsBack(
@@ -63,10 +63,10 @@ fn channelsBack(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let n = channelsBack_sizes.n;
-  let C = channelsBack_sizes.C;
-  let H = channelsBack_sizes.H;
-  let W = channelsBack_sizes.W;
+  let n = channelsBackSizes.n;
+  let C = channelsBackSizes.C;
+  let H = channelsBackSizes.H;
+  let W = channelsBackSizes.W;
   let n1 = H * W;
   let count = (n1 + 127) / 128;
   let n2 = C / 16;
@@ -93,19 +93,19 @@ fn channelsBack(
       let inside = whole || t3 + i3 < n1;
       var x0 = 0u;
       if (inside) {
-        x0 = channelsBack_src[reads + i2 + 16 * i3];
+        x0 = channelsBackSrc[reads + i2 + 16 * i3];
       }
-      channelsBack_tile[129 * i2 + i3] = x0;
+      channelsBackTile[129 * i2 + i3] = x0;
     }
     workgroupBarrier();
     for (var k = 0; k < 2048; k += 256) {
       let item = k + i32(own);
       let i3 = item % 128;
       let i2 = item / 128;
-      let x = channelsBack_tile[i3 + 129 * i2];
+      let x = channelsBackTile[i3 + 129 * i2];
       let inside = whole || t3 + i3 < n1;
       if (inside) {
-        channelsBack_dst[writes + i3 + n1 * i2] = x;
+        channelsBackDst[writes + i3 + n1 * i2] = x;
       }
     }
     workgroupBarrier();
@@ -115,7 +115,7 @@ fn channelsBack(
     let i_rest0 = id / n1;
     let i1 = i_rest0 % n3;
     let i0 = i_rest0 / n3;
-    let x = channelsBack_src[from1 + 16 * i2 + i1 + a1 * i0];
-    channelsBack_dst[from1 + i2 + n1 * i1 + b * i0] = x;
+    let x = channelsBackSrc[from1 + 16 * i2 + i1 + a1 * i0];
+    channelsBackDst[from1 + i2 + n1 * i1 + b * i0] = x;
   }
 }

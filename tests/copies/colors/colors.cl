@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_CL
-#define LEGO_COLORS_CL 0x7e3edd88
+#define LEGO_COLORS_CL 0x62abadf9
 
 /// How many bytes the source of colors has.
 /// @param H H >= 1
@@ -20,7 +20,7 @@ static inline long colors_destination_bytes(long H, long W) {
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number works.
+/// How many blocks of 256 threads are best for colors; any number works.
 /// @param H H >= 1
 /// @param W W >= 1
 /// @pre 3*H*W <= LONG_MAX
@@ -30,7 +30,7 @@ static inline long colors_blocks(long H, long W) {
 
 /// Copies each element of the source to its place in the destination: tiles of 3 x 1024 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 3 * H * W elements
 /// @param dst 3 * H * W elements
 /// @note Launch groups of 256 work items, any number of them: colors_blocks(H, W) is best.
@@ -72,6 +72,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void colors(
   }
 }
 
-#elif LEGO_COLORS_CL != 0x7e3edd88
+#elif LEGO_COLORS_CL != 0x62abadf9
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_CL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_CUH
-#define LEGO_COLORS_CUH 0x33cb9322
+#define LEGO_COLORS_CUH 0x606b0a52
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long colors_max(long long a, long long b) noexce
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number works.
+/// How many blocks of 256 threads are best for colors; any number works.
 /// @param H H >= 1
 /// @param W W >= 1
 /// @pre 3*H*W <= LLONG_MAX
@@ -55,7 +55,7 @@ LEGO_HOST_DEVICE constexpr long long colors_max(long long a, long long b) noexce
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: tiles of 3 x 1024 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 3 * H * W elements
 /// @param dst 3 * H * W elements
 /// @note Launch blocks of 256 threads, any number of them: colors_blocks(H, W) is best.
@@ -110,6 +110,6 @@ inline cudaError_t colors_launch(
 #endif
 #endif
 
-#elif LEGO_COLORS_CUH != 0x33cb9322
+#elif LEGO_COLORS_CUH != 0x606b0a52
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_CUH

@@ -42,7 +42,7 @@ contains
   end function colors_fits
 
   !> Copies each element of the source to its place in the destination: blocks of 3 elements.
-  !> Sizes are as those of colors_source_bytes.
+  !> The sizes are those of colors_source_bytes.
   !> @param src 3 * H * W elements
   !> @param dst 3 * H * W elements
   subroutine colors_words(H, W, src, dst)
@@ -74,7 +74,7 @@ contains
   end subroutine colors_words
 
   !> Copies each element of the source to its place in the destination: blocks of 3 elements.
-  !> Sizes are as those of colors_source_bytes.
+  !> The sizes are those of colors_source_bytes.
   !> @param src 3 * H * W elements
   !> @param dst 3 * H * W elements
   subroutine colors_int8(H, W, src, dst)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_COLORS_GLSL
-#define LEGO_COLORS_GLSL 0x14333cf0
+#define LEGO_COLORS_GLSL 0x7490dfc2
 
 // How many bytes the source of colors has.
 // H >= 1
@@ -23,7 +23,7 @@ int colorsDestinationBytes(int H, int W) {
   return 3 * H * W;
 }
 
-// How many blocks of 256 threads a launch of colors has; any number works.
+// How many blocks of 256 threads are best for colors; any number works.
 // H >= 1
 // W >= 1
 // Assumes 3*H*W <= 2^31 - 1
@@ -32,35 +32,35 @@ int colorsBlocks(int H, int W) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer colors_Source { uint colors_src[]; };
-layout(std430, binding = 1) buffer colors_Destination { uint colors_dst[]; };
+layout(std430, binding = 0) readonly buffer ColorsSource { uint colorsSrc[]; };
+layout(std430, binding = 1) buffer ColorsDestination { uint colorsDst[]; };
 
 // Copies each element of the source to its place in the destination: a thread for each word of 4
 // elements.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// colors_src: 3 * H * W elements
-// colors_dst: 3 * H * W elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// colorsSrc: 3 * H * W elements, 4 in a word
+// colorsDst: 3 * H * W elements, 4 in a word
 // Dispatch any number of groups of 256: colorsBlocks(H, W) is best. main() calls it with the sizes.
 void colors(int H, int W) {
   int count = 3 * H * W;
   int b = H * W;
   int words = (count + 3) / 4;
   for (int id = int(gl_GlobalInvocationID.x); id < words; id += int(gl_NumWorkGroups.x) * 256) {
-    uint word = colors_dst[id];
+    uint word = colorsDst[id];
     for (int part = 0; part < 4; ++part) {
       int place = 4 * id + part;
       int i0_0 = place / b;
       int r0_0 = place % b;
       if (i0_0 < 3) {
         int origin = i0_0 + 3 * r0_0;
-        uint value = (colors_src[origin / 4] >> (origin % 4 * 8)) & 0xffu;
+        uint value = (colorsSrc[origin / 4] >> (origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << (part * 8))) | (value << (part * 8));
       }
     }
-    colors_dst[id] = word;
+    colorsDst[id] = word;
   }
 }
 
-#elif LEGO_COLORS_GLSL != 0x14333cf0
+#elif LEGO_COLORS_GLSL != 0x7490dfc2
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_H
-#define LEGO_COLORS_H 0x42ff9a9b
+#define LEGO_COLORS_H 0x57237485
 
 #include <string.h>
 #include <stdbool.h>
@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) void colors_block(
 #endif
 
 /// Copies each element of the source to its place in the destination: kernel of 3 registers.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 3 * H * W elements
 /// @param dst 3 * H * W elements
 static inline void colors(
@@ -217,6 +217,6 @@ static inline void colors(
   }
 }
 
-#elif LEGO_COLORS_H != 0x42ff9a9b
+#elif LEGO_COLORS_H != 0x57237485
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x6b5d33ae
+#define LEGO_COLORS_HPP 0x28b6afb9
 
 #include <cassert>
 #include <cstddef>
@@ -202,7 +202,7 @@ inline __attribute__((always_inline)) void block(
 #endif
 
 /// Copies each element of the source to its place in the destination: kernel of 3 registers.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 3 * H * W elements
 /// @param dst 3 * H * W elements
 template <class T>
@@ -246,6 +246,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x6b5d33ae
+#elif LEGO_COLORS_HPP != 0x28b6afb9
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

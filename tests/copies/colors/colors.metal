@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_METAL
-#define LEGO_COLORS_METAL 0x10e907e3
+#define LEGO_COLORS_METAL 0x45394e25
 
 #include <metal_stdlib>
 
@@ -22,7 +22,7 @@ static inline long colorsDestinationBytes(long H, long W) {
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number works.
+/// How many blocks of 256 threads are best for colors; any number works.
 /// @param H H >= 1
 /// @param W W >= 1
 /// @pre 3*H*W <= LONG_MAX
@@ -32,7 +32,7 @@ static inline long colorsBlocks(long H, long W) {
 
 /// Copies each element of the source to its place in the destination: tiles of 3 x 1024 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 3 * H * W elements
 /// @param dst 3 * H * W elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -78,6 +78,6 @@ kernel void colors(
   }
 }
 
-#elif LEGO_COLORS_METAL != 0x10e907e3
+#elif LEGO_COLORS_METAL != 0x45394e25
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_METAL

@@ -20,7 +20,7 @@ fn colorsDestinationBytes(H: i32, W: i32) -> i32 {
   return 3 * H * W;
 }
 
-/// How many blocks of 256 threads a launch of colors has; any number works.
+/// How many blocks of 256 threads are best for colors; any number works.
 /// H >= 1
 /// W >= 1
 /// Assumes 3*H*W <= 2^31 - 1
@@ -28,44 +28,44 @@ fn colorsBlocks(H: i32, W: i32) -> i32 {
   return min(max(((3 * H * W + 3) / 4 + 255) / 256, 1), 65535);
 }
 
-@group(0) @binding(0) var<storage, read> colors_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> colors_dst: array<u32>;
-struct colors_Sizes {
+@group(0) @binding(0) var<storage, read> colorsSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> colorsDst: array<u32>;
+struct ColorsParameters {
   H: i32,
   W: i32,
 }
-@group(0) @binding(2) var<uniform> colors_sizes: colors_Sizes;
+@group(0) @binding(2) var<uniform> colorsSizes: ColorsParameters;
 
 /// Copies each element of the source to its place in the destination: a thread for each word of 4
 /// elements.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// colors_src: 3 * H * W elements
-/// colors_dst: 3 * H * W elements
-/// Dispatch any number of groups of 256: colorsBlocks(H, W) is best. Sizes are a uniform buffer of
-/// i32.
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// colorsSrc: 3 * H * W elements, 4 in a word
+/// colorsDst: 3 * H * W elements, 4 in a word
+/// Dispatch any number of groups of 256: colorsBlocks(H, W) is best. The sizes are a uniform buffer
+/// of i32.
 @compute @workgroup_size(256)
 fn colors(
   @builtin(local_invocation_index) own: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let H = colors_sizes.H;
-  let W = colors_sizes.W;
+  let H = colorsSizes.H;
+  let W = colorsSizes.W;
   let count = 3 * H * W;
   let b = H * W;
   let words = (count + 3) / 4;
   for (var id = i32(group.x) * 256 + i32(own); id < words; id += i32(groups.x) * 256) {
-    var word = colors_dst[id];
+    var word = colorsDst[id];
     for (var part = 0; part < 4; part++) {
       let place = 4 * id + part;
       let i0_0 = place / b;
       let r0_0 = place % b;
       if (i0_0 < 3) {
         let origin = i0_0 + 3 * r0_0;
-        let value = (colors_src[origin / 4] >> u32(origin % 4 * 8)) & 0xffu;
+        let value = (colorsSrc[origin / 4] >> u32(origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << u32(part * 8))) | (value << u32(part * 8));
       }
     }
-    colors_dst[id] = word;
+    colorsDst[id] = word;
   }
 }

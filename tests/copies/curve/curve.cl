@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_CL
-#define LEGO_CURVE_CL 0x128fc626
+#define LEGO_CURVE_CL 0x784f4b2f
 
 /// How many bytes the source of curve has.
 static inline long curve_source_bytes(void) {
@@ -14,7 +14,7 @@ static inline long curve_destination_bytes(void) {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number works.
+/// How many blocks of 256 threads are best for curve; any number works.
 static inline long curve_blocks(void) {
   return 1;
 }
@@ -61,7 +61,7 @@ static inline curve_places_result curve_places(long i, long j) {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a thread for each index, by both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 64 elements
 /// @param dst 64 elements
 /// @pre Both memories begin at a multiple of 8 bytes
@@ -78,6 +78,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void curve(
   }
 }
 
-#elif LEGO_CURVE_CL != 0x128fc626
+#elif LEGO_CURVE_CL != 0x784f4b2f
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_CL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_CUH
-#define LEGO_CURVE_CUH 0x326c4797
+#define LEGO_CURVE_CUH 0x0f9a50c8
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,7 +22,7 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number works.
+/// How many blocks of 256 threads are best for curve; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long curve_blocks() noexcept {
   return 1;
 }
@@ -67,7 +67,7 @@ struct curve_places_result {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a thread for each index, by both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 64 elements
 /// @param dst 64 elements
 /// @pre Both memories begin at a multiple of 8 bytes
@@ -95,6 +95,6 @@ inline cudaError_t curve_launch(const T* src, T* dst, cudaStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_CURVE_CUH != 0x326c4797
+#elif LEGO_CURVE_CUH != 0x0f9a50c8
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_CUH

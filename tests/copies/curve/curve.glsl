@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_CURVE_GLSL
-#define LEGO_CURVE_GLSL 0x0934f93a
+#define LEGO_CURVE_GLSL 0x1f08a513
 
 // How many bytes the source of curve has.
 int curveSourceBytes() {
@@ -17,7 +17,7 @@ int curveDestinationBytes() {
   return 512;
 }
 
-// How many blocks of 256 threads a launch of curve has; any number works.
+// How many blocks of 256 threads are best for curve; any number works.
 int curveBlocks() {
   return 1;
 }
@@ -59,16 +59,16 @@ ivec2 curvePlaces(ivec2 index) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer curve_Source { uvec2 curve_src[]; };
-layout(std430, binding = 1) buffer curve_Destination { uvec2 curve_dst[]; };
+layout(std430, binding = 0) readonly buffer CurveSource { uvec2 curveSrc[]; };
+layout(std430, binding = 1) buffer CurveDestination { uvec2 curveDst[]; };
 
 // Copies each element of the source to its place in the destination: a loop over both index
 // functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 // one index; a thread for each index, by both index functions.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// curve_src: 64 elements
-// curve_dst: 64 elements
-// Dispatch any number of groups of 256: curveBlocks() is best. main() calls it with the sizes.
+// The two memories do not overlap.
+// curveSrc: 64 elements
+// curveDst: 64 elements
+// Dispatch any number of groups of 256: curveBlocks() is best. main() calls it.
 void curve() {
   for (int id = int(gl_GlobalInvocationID.x); id < 64; id += int(gl_NumWorkGroups.x) * 256) {
     int j = id % 8;
@@ -76,10 +76,10 @@ void curve() {
     int source_place;
     int destination_place;
     curvePlaces(i, j, source_place, destination_place);
-    curve_dst[destination_place] = curve_src[source_place];
+    curveDst[destination_place] = curveSrc[source_place];
   }
 }
 
-#elif LEGO_CURVE_GLSL != 0x0934f93a
+#elif LEGO_CURVE_GLSL != 0x1f08a513
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_H
-#define LEGO_CURVE_H 0x5bb039aa
+#define LEGO_CURVE_H 0x76bcc577
 
 #include <string.h>
 #include <stdint.h>
@@ -59,7 +59,7 @@ static inline curve_places_result curve_places(int64_t i, int64_t j) {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a loop over both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 64 elements
 /// @param dst 64 elements
 static inline void curve(const uint64_t *restrict src, uint64_t *restrict dst) {
@@ -71,6 +71,6 @@ static inline void curve(const uint64_t *restrict src, uint64_t *restrict dst) {
   }
 }
 
-#elif LEGO_CURVE_H != 0x5bb039aa
+#elif LEGO_CURVE_H != 0x76bcc577
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_HIP_H
-#define LEGO_CURVE_HIP_H 0x1762eaf1
+#define LEGO_CURVE_HIP_H 0x15829cb6
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,7 +22,7 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number works.
+/// How many blocks of 256 threads are best for curve; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long curve_blocks() noexcept {
   return 1;
 }
@@ -67,7 +67,7 @@ struct curve_places_result {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a thread for each index, by both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 64 elements
 /// @param dst 64 elements
 /// @pre Both memories begin at a multiple of 8 bytes
@@ -95,6 +95,6 @@ inline hipError_t curve_launch(const T* src, T* dst, hipStream_t stream = nullpt
 #endif
 #endif
 
-#elif LEGO_CURVE_HIP_H != 0x1762eaf1
+#elif LEGO_CURVE_HIP_H != 0x15829cb6
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_HIP_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_HPP
-#define LEGO_CURVE_HPP 0x3f61021b
+#define LEGO_CURVE_HPP 0x39227d19
 
 #include <cassert>
 #include <cstddef>
@@ -63,7 +63,7 @@ struct curve_places_result {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a loop over both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 64 elements
 /// @param dst 64 elements
 template <class T>
@@ -91,6 +91,6 @@ inline void curve(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_CURVE_HPP != 0x3f61021b
+#elif LEGO_CURVE_HPP != 0x39227d19
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 8) to GenP([8, 8], partial(to_distance, 3), partial(from_distance, 3))
 #ifndef LEGO_CURVE_METAL
-#define LEGO_CURVE_METAL 0x3c1fc6ac
+#define LEGO_CURVE_METAL 0x1e7288e5
 
 #include <metal_stdlib>
 
@@ -16,7 +16,7 @@ static inline long curveDestinationBytes() {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number works.
+/// How many blocks of 256 threads are best for curve; any number works.
 static inline long curveBlocks() {
   return 1;
 }
@@ -59,7 +59,7 @@ static inline CurvePlacesResult curvePlaces(long i, long j) {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a thread for each index, by both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 64 elements
 /// @param dst 64 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -78,6 +78,6 @@ kernel void curve(
   }
 }
 
-#elif LEGO_CURVE_METAL != 0x3c1fc6ac
+#elif LEGO_CURVE_METAL != 0x1e7288e5
 #error two different units are named curve; give name= to one of them
 #endif  // LEGO_CURVE_METAL

@@ -14,7 +14,7 @@ fn curveDestinationBytes() -> i32 {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of curve has; any number works.
+/// How many blocks of 256 threads are best for curve; any number works.
 fn curveBlocks() -> i32 {
   return 1;
 }
@@ -54,16 +54,16 @@ fn curvePlaces(i: i32, j: i32) -> CurvePlacesResult {
       8 * i + j, ((bits2 | (2 * bits2)) & 0x15) | (2 * ((bits10 | (2 * bits10)) & 0x15)));
 }
 
-@group(0) @binding(0) var<storage, read> curve_src: array<vec2<u32>>;
-@group(0) @binding(1) var<storage, read_write> curve_dst: array<vec2<u32>>;
+@group(0) @binding(0) var<storage, read> curveSrc: array<vec2<u32>>;
+@group(0) @binding(1) var<storage, read_write> curveDst: array<vec2<u32>>;
 
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
 /// one index; a thread for each index, by both index functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// curve_src: 64 elements
-/// curve_dst: 64 elements
-/// Dispatch any number of groups of 256: curveBlocks() is best. Sizes are a uniform buffer of i32.
+/// The two memories do not overlap.
+/// curveSrc: 64 elements
+/// curveDst: 64 elements
+/// Dispatch any number of groups of 256: curveBlocks() is best.
 @compute @workgroup_size(256)
 fn curve(
   @builtin(local_invocation_index) own: u32,
@@ -74,6 +74,6 @@ fn curve(
     let j = id % 8;
     let i = id / 8;
     let at = curvePlaces(i, j);
-    curve_dst[at.destinationPlace] = curve_src[at.sourcePlace];
+    curveDst[at.destinationPlace] = curveSrc[at.sourcePlace];
   }
 }

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_CL
-#define LEGO_MORTON_CL 0x1b8f9dc1
+#define LEGO_MORTON_CL 0x7516ddb8
 
 /// How many bytes the source of morton has.
 static inline long morton_source_bytes(void) {
@@ -15,14 +15,14 @@ static inline long morton_destination_bytes(void) {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number works.
+/// How many blocks of 256 threads are best for morton; any number works.
 static inline long morton_blocks(void) {
   return 2;
 }
 
 /// Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x
-/// 2 through shared memory; words of 2 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// 2 words of 4 bytes through shared memory; else words of 2 bytes.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 /// @pre Both memories begin at a multiple of 2 bytes
@@ -65,6 +65,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void morton(
   }
 }
 
-#elif LEGO_MORTON_CL != 0x1b8f9dc1
+#elif LEGO_MORTON_CL != 0x7516ddb8
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_CL

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_CUH
-#define LEGO_MORTON_CUH 0x121902b4
+#define LEGO_MORTON_CUH 0x703df4a5
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,15 +23,15 @@
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number works.
+/// How many blocks of 256 threads are best for morton; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long morton_blocks() noexcept {
   return 2;
 }
 
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x
-/// 2 through shared memory; words of 2 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// 2 words of 4 bytes through shared memory; else words of 2 bytes.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 /// @pre Both memories begin at a multiple of 2 bytes
@@ -86,6 +86,6 @@ inline cudaError_t morton_launch(const T* src, T* dst, cudaStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_MORTON_CUH != 0x121902b4
+#elif LEGO_MORTON_CUH != 0x703df4a5
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MORTON_GLSL
-#define LEGO_MORTON_GLSL 0x7cd9599d
+#define LEGO_MORTON_GLSL 0x501186ad
 
 // How many bytes the source of morton has.
 int mortonSourceBytes() {
@@ -18,22 +18,22 @@ int mortonDestinationBytes() {
   return 512;
 }
 
-// How many blocks of 256 threads a launch of morton has; any number works.
+// How many blocks of 256 threads are best for morton; any number works.
 int mortonBlocks() {
   return 2;
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer morton_Source { uint morton_src[]; };
-layout(std430, binding = 1) buffer morton_Destination { uint morton_dst[]; };
-shared uint morton_tile[499];
+layout(std430, binding = 0) readonly buffer MortonSource { uint mortonSrc[]; };
+layout(std430, binding = 1) buffer MortonDestination { uint mortonDst[]; };
+shared uint mortonTile[499];
 
 // Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x 2
-// through shared memory.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// morton_src: 256 elements
-// morton_dst: 256 elements
-// Dispatch any number of groups of 256: mortonBlocks() is best. main() calls it with the sizes.
+// words of 4 bytes through shared memory.
+// The two memories do not overlap.
+// mortonSrc: 256 elements, 2 in a word
+// mortonDst: 256 elements, 2 in a word
+// Dispatch any number of groups of 256: mortonBlocks() is best. main() calls it.
 void morton() {
   for (int piece = int(gl_WorkGroupID.x); piece < 2; piece += int(gl_NumWorkGroups.x)) {
     int k0 = piece;
@@ -42,21 +42,21 @@ void morton() {
     for (int item = int(gl_LocalInvocationIndex); item < 64; item += 256) {
       int base = 132 * ((item & 0x20) >> 5) + 33 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
           + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
-      uint x0 = morton_src[reads + item];
-      morton_tile[base] = x0;
+      uint x0 = mortonSrc[reads + item];
+      mortonTile[base] = x0;
     }
     memoryBarrierShared();
     barrier();
     for (int item = int(gl_LocalInvocationIndex); item < 64; item += 256) {
       int base1 = 33 * ((item & 0x3c) >> 2) + (item & 3);
-      uint x = morton_tile[base1];
-      morton_dst[writes + item] = x;
+      uint x = mortonTile[base1];
+      mortonDst[writes + item] = x;
     }
     memoryBarrierShared();
     barrier();
   }
 }
 
-#elif LEGO_MORTON_GLSL != 0x7cd9599d
+#elif LEGO_MORTON_GLSL != 0x501186ad
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_GLSL

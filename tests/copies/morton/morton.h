@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_H
-#define LEGO_MORTON_H 0x4f742bb2
+#define LEGO_MORTON_H 0x677b4096
 
 #include <string.h>
 #include <stdint.h>
@@ -88,7 +88,7 @@ static inline __attribute__((always_inline)) void morton_block(
 #endif
 
 /// Copies each element of the source to its place in the destination: kernel of 2 registers.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) {
@@ -120,6 +120,6 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
 #endif
 }
 
-#elif LEGO_MORTON_H != 0x4f742bb2
+#elif LEGO_MORTON_H != 0x677b4096
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x6ce9db99
+#define LEGO_MORTON_HPP 0x0b402edf
 
 #include <cassert>
 #include <cstddef>
@@ -105,7 +105,7 @@ inline __attribute__((always_inline)) void block(
 #endif
 
 /// Copies each element of the source to its place in the destination: kernel of 2 registers.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 template <class T>
@@ -153,6 +153,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x6ce9db99
+#elif LEGO_MORTON_HPP != 0x0b402edf
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_METAL
-#define LEGO_MORTON_METAL 0x156e3347
+#define LEGO_MORTON_METAL 0x602e63da
 
 #include <metal_stdlib>
 
@@ -17,14 +17,14 @@ static inline long mortonDestinationBytes() {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number works.
+/// How many blocks of 256 threads are best for morton; any number works.
 static inline long mortonBlocks() {
   return 2;
 }
 
 /// Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x
-/// 2 through shared memory; words of 2 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// 2 words of 4 bytes through shared memory; else words of 2 bytes.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -69,6 +69,6 @@ kernel void morton(
   }
 }
 
-#elif LEGO_MORTON_METAL != 0x156e3347
+#elif LEGO_MORTON_METAL != 0x602e63da
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_METAL

@@ -15,21 +15,21 @@ fn mortonDestinationBytes() -> i32 {
   return 512;
 }
 
-/// How many blocks of 256 threads a launch of morton has; any number works.
+/// How many blocks of 256 threads are best for morton; any number works.
 fn mortonBlocks() -> i32 {
   return 2;
 }
 
-@group(0) @binding(0) var<storage, read> morton_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> morton_dst: array<u32>;
-var<workgroup> morton_tile: array<u32, 499>;
+@group(0) @binding(0) var<storage, read> mortonSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> mortonDst: array<u32>;
+var<workgroup> mortonTile: array<u32, 499>;
 
 /// Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x
-/// 2 through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// morton_src: 256 elements
-/// morton_dst: 256 elements
-/// Dispatch any number of groups of 256: mortonBlocks() is best. Sizes are a uniform buffer of i32.
+/// 2 words of 4 bytes through shared memory.
+/// The two memories do not overlap.
+/// mortonSrc: 256 elements, 2 in a word
+/// mortonDst: 256 elements, 2 in a word
+/// Dispatch any number of groups of 256: mortonBlocks() is best.
 @compute @workgroup_size(256)
 fn morton(
   @builtin(local_invocation_index) own: u32,
@@ -43,14 +43,14 @@ fn morton(
     for (var item = i32(own); item < 64; item += 256) {
       let base = 132 * ((item & 0x20) >> 5u) + 33 * ((item & 0x10) >> 4u) + ((item & 8) >> 3u)
           + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
-      let x0 = morton_src[reads + item];
-      morton_tile[base] = x0;
+      let x0 = mortonSrc[reads + item];
+      mortonTile[base] = x0;
     }
     workgroupBarrier();
     for (var item = i32(own); item < 64; item += 256) {
       let base1 = 33 * ((item & 0x3c) >> 2u) + (item & 3);
-      let x = morton_tile[base1];
-      morton_dst[writes + item] = x;
+      let x = mortonTile[base1];
+      mortonDst[writes + item] = x;
     }
     workgroupBarrier();
   }

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CL
-#define LEGO_PITCHED_CL 0x42ce4808
+#define LEGO_PITCHED_CL 0x677f5e44
 
 /// How many bytes the source of pitched has.
 /// @param M M >= 1
@@ -24,7 +24,7 @@ static inline long pitched_destination_bytes(long M, long N, long LD) {
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number works.
+/// How many blocks of 256 threads are best for pitched; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -37,7 +37,7 @@ static inline long pitched_blocks(long M, long N, long LD) {
 
 /// Copies each element of the source to its place in the destination: tiles of 64 x 64 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -84,6 +84,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void pitched(
   }
 }
 
-#elif LEGO_PITCHED_CL != 0x42ce4808
+#elif LEGO_PITCHED_CL != 0x677f5e44
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CL

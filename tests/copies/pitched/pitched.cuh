@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_CUH
-#define LEGO_PITCHED_CUH 0x649ced4c
+#define LEGO_PITCHED_CUH 0x3067a135
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -41,7 +41,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number works.
+/// How many blocks of 256 threads are best for pitched; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -62,7 +62,7 @@ LEGO_HOST_DEVICE constexpr long long pitched_max(long long a, long long b) noexc
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: tiles of 64 x 64 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -122,6 +122,6 @@ inline cudaError_t pitched_launch(
 #endif
 #endif
 
-#elif LEGO_PITCHED_CUH != 0x649ced4c
+#elif LEGO_PITCHED_CUH != 0x3067a135
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_CUH

@@ -50,7 +50,7 @@ contains
   end function pitched_fits
 
   !> Copies each element of the source to its place in the destination: blocks of 64 elements.
-  !> Sizes are as those of pitched_source_bytes.
+  !> The sizes are those of pitched_source_bytes.
   !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
   subroutine pitched_words(M, N, LD, src, dst)
@@ -98,7 +98,7 @@ contains
   end subroutine pitched_words
 
   !> Copies each element of the source to its place in the destination: blocks of 64 elements.
-  !> Sizes are as those of pitched_source_bytes.
+  !> The sizes are those of pitched_source_bytes.
   !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
   subroutine pitched_int32(M, N, LD, src, dst)
@@ -112,7 +112,7 @@ contains
   end subroutine pitched_int32
 
   !> Copies each element of the source to its place in the destination: blocks of 64 elements.
-  !> Sizes are as those of pitched_source_bytes.
+  !> The sizes are those of pitched_source_bytes.
   !> @param src LD * (M - 1) + N elements
   !> @param dst M * N elements
   subroutine pitched_real32(M, N, LD, src, dst)

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_PITCHED_GLSL
-#define LEGO_PITCHED_GLSL 0x52d11909
+#define LEGO_PITCHED_GLSL 0x0a159906
 
 // How many bytes the source of pitched has.
 // M >= 1
@@ -26,7 +26,7 @@ int pitchedDestinationBytes(int M, int N, int LD) {
   return M * N * 4;
 }
 
-// How many blocks of 256 threads a launch of pitched has; any number works.
+// How many blocks of 256 threads are best for pitched; any number works.
 // M >= 1
 // 1 <= N <= LD
 // LD >= 1
@@ -37,15 +37,15 @@ int pitchedBlocks(int M, int N, int LD) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer pitched_Source { uint pitched_src[]; };
-layout(std430, binding = 1) buffer pitched_Destination { uint pitched_dst[]; };
-shared uint pitched_tile[2111];
+layout(std430, binding = 0) readonly buffer PitchedSource { uint pitchedSrc[]; };
+layout(std430, binding = 1) buffer PitchedDestination { uint pitchedDst[]; };
+shared uint pitchedTile[2111];
 
 // Copies each element of the source to its place in the destination: tiles of 64 x 32 through
 // shared memory.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// pitched_src: LD * (M - 1) + N elements
-// pitched_dst: M * N elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// pitchedSrc: LD * (M - 1) + N elements
+// pitchedDst: M * N elements
 // Dispatch any number of groups of 256: pitchedBlocks(M, N, LD) is best. main() calls it with the
 // sizes.
 void pitched(int M, int N, int LD) {
@@ -65,8 +65,8 @@ void pitched(int M, int N, int LD) {
       int i0 = item % 64;
       int i1 = item / 64;
       bool inside = whole || (t0 + i0 < N && t1 + i1 < M);
-      uint x0 = inside ? pitched_src[reads + i0 + LD * i1] : 0u;
-      pitched_tile[33 * i0 + i1] = x0;
+      uint x0 = inside ? pitchedSrc[reads + i0 + LD * i1] : 0u;
+      pitchedTile[33 * i0 + i1] = x0;
     }
     memoryBarrierShared();
     barrier();
@@ -74,10 +74,10 @@ void pitched(int M, int N, int LD) {
       int item = k + int(gl_LocalInvocationIndex);
       int i1 = item % 32;
       int i0 = item / 32;
-      uint x = pitched_tile[i1 + 33 * i0];
+      uint x = pitchedTile[i1 + 33 * i0];
       bool inside = whole || (t1 + i1 < M && t0 + i0 < N);
       if (inside) {
-        pitched_dst[writes + i1 + M * i0] = x;
+        pitchedDst[writes + i1 + M * i0] = x;
       }
     }
     memoryBarrierShared();
@@ -85,6 +85,6 @@ void pitched(int M, int N, int LD) {
   }
 }
 
-#elif LEGO_PITCHED_GLSL != 0x52d11909
+#elif LEGO_PITCHED_GLSL != 0x0a159906
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_GLSL

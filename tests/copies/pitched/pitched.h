@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x76d5bd69
+#define LEGO_PITCHED_H 0x53e9e742
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -205,7 +205,7 @@ static inline void pitched_run64(uint32_t *to, const uint32_t *of) {
 
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// streamed where it is large; through a buffer where rows share places in a cache.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 static inline void pitched(
@@ -309,6 +309,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x76d5bd69
+#elif LEGO_PITCHED_H != 0x53e9e742
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

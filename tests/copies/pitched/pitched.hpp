@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x4bc68928
+#define LEGO_PITCHED_HPP 0x51d7d3a7
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -228,7 +228,7 @@ inline void run64(T*to, const T*of) {
 
 /// Copies each element of the source to its place in the destination: kernel of 4 registers;
 /// streamed where it is large; through a buffer where rows share places in a cache.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 template <class T>
@@ -352,6 +352,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x4bc68928
+#elif LEGO_PITCHED_HPP != 0x51d7d3a7
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_METAL
-#define LEGO_PITCHED_METAL 0x661b22fb
+#define LEGO_PITCHED_METAL 0x4232561a
 
 #include <metal_stdlib>
 
@@ -26,7 +26,7 @@ static inline long pitchedDestinationBytes(long M, long N, long LD) {
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number works.
+/// How many blocks of 256 threads are best for pitched; any number works.
 /// @param M M >= 1
 /// @param N 1 <= N <= LD
 /// @param LD LD >= 1
@@ -39,7 +39,7 @@ static inline long pitchedBlocks(long M, long N, long LD) {
 
 /// Copies each element of the source to its place in the destination: tiles of 64 x 64 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src LD * (M - 1) + N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -89,6 +89,6 @@ kernel void pitched(
   }
 }
 
-#elif LEGO_PITCHED_METAL != 0x661b22fb
+#elif LEGO_PITCHED_METAL != 0x4232561a
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_METAL

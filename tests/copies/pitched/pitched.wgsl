@@ -23,7 +23,7 @@ fn pitchedDestinationBytes(M: i32, N: i32, LD: i32) -> i32 {
   return M * N * 4;
 }
 
-/// How many blocks of 256 threads a launch of pitched has; any number works.
+/// How many blocks of 256 threads are best for pitched; any number works.
 /// M >= 1
 /// 1 <= N <= LD
 /// LD >= 1
@@ -33,22 +33,22 @@ fn pitchedBlocks(M: i32, N: i32, LD: i32) -> i32 {
   return min(max((N + 63) / 64 * ((M + 31) / 32), 1), 65535);
 }
 
-@group(0) @binding(0) var<storage, read> pitched_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> pitched_dst: array<u32>;
-struct pitched_Sizes {
+@group(0) @binding(0) var<storage, read> pitchedSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> pitchedDst: array<u32>;
+struct PitchedParameters {
   M: i32,
   N: i32,
   LD: i32,
 }
-@group(0) @binding(2) var<uniform> pitched_sizes: pitched_Sizes;
-var<workgroup> pitched_tile: array<u32, 2111>;
+@group(0) @binding(2) var<uniform> pitchedSizes: PitchedParameters;
+var<workgroup> pitchedTile: array<u32, 2111>;
 
 /// Copies each element of the source to its place in the destination: tiles of 64 x 32 through
 /// shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// pitched_src: LD * (M - 1) + N elements
-/// pitched_dst: M * N elements
-/// Dispatch any number of groups of 256: pitchedBlocks(M, N, LD) is best. Sizes are a uniform
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// pitchedSrc: LD * (M - 1) + N elements
+/// pitchedDst: M * N elements
+/// Dispatch any number of groups of 256: pitchedBlocks(M, N, LD) is best. The sizes are a uniform
 /// buffer of i32.
 @compute @workgroup_size(256)
 fn pitched(
@@ -56,9 +56,9 @@ fn pitched(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let M = pitched_sizes.M;
-  let N = pitched_sizes.N;
-  let LD = pitched_sizes.LD;
+  let M = pitchedSizes.M;
+  let N = pitchedSizes.N;
+  let LD = pitchedSizes.LD;
   let count = (N + 63) / 64;
   let count1 = (M + 31) / 32;
   let tiles = count * count1;
@@ -77,19 +77,19 @@ fn pitched(
       let inside = whole || (t0 + i0 < N && t1 + i1 < M);
       var x0 = 0u;
       if (inside) {
-        x0 = pitched_src[reads + i0 + LD * i1];
+        x0 = pitchedSrc[reads + i0 + LD * i1];
       }
-      pitched_tile[33 * i0 + i1] = x0;
+      pitchedTile[33 * i0 + i1] = x0;
     }
     workgroupBarrier();
     for (var k = 0; k < 2048; k += 256) {
       let item = k + i32(own);
       let i1 = item % 32;
       let i0 = item / 32;
-      let x = pitched_tile[i1 + 33 * i0];
+      let x = pitchedTile[i1 + 33 * i0];
       let inside = whole || (t1 + i1 < M && t0 + i0 < N);
       if (inside) {
-        pitched_dst[writes + i1 + M * i0] = x;
+        pitchedDst[writes + i1 + M * i0] = x;
       }
     }
     workgroupBarrier();

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_CL
-#define LEGO_RECORDS_CL 0x6528aab8
+#define LEGO_RECORDS_CL 0x6529ae98
 
 /// How many bytes the source of records has.
 /// @param M M >= 1
@@ -20,7 +20,7 @@ static inline long records_destination_bytes(long M, long N) {
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number works.
+/// How many blocks of 256 threads are best for records; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LONG_MAX
@@ -29,7 +29,7 @@ static inline long records_blocks(long M, long N) {
 }
 
 /// Copies each element of the source to its place in the destination: words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src M * N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -51,6 +51,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void records(
   }
 }
 
-#elif LEGO_RECORDS_CL != 0x6528aab8
+#elif LEGO_RECORDS_CL != 0x6529ae98
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_CL

@@ -42,7 +42,7 @@ contains
   end function records_fits
 
   !> Copies each element of the source to its place in the destination: single elements.
-  !> Sizes are as those of records_source_bytes.
+  !> The sizes are those of records_source_bytes.
   !> @param src M * N elements
   !> @param dst M * N elements
   subroutine records_words(M, N, src, dst)
@@ -64,7 +64,7 @@ contains
   end subroutine records_words
 
   !> Copies each element of the source to its place in the destination: single elements.
-  !> Sizes are as those of records_source_bytes.
+  !> The sizes are those of records_source_bytes.
   !> @param src M * N elements
   !> @param dst M * N elements
   subroutine records_any(M, N, src, dst)

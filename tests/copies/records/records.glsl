@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_RECORDS_GLSL
-#define LEGO_RECORDS_GLSL 0x0441a23a
+#define LEGO_RECORDS_GLSL 0x26a34260
 
 // How many bytes the source of records has.
 // M >= 1
@@ -23,7 +23,7 @@ int recordsDestinationBytes(int M, int N) {
   return M * N * 12;
 }
 
-// How many blocks of 256 threads a launch of records has; any number works.
+// How many blocks of 256 threads are best for records; any number works.
 // M >= 1
 // N >= 1
 // Assumes M*N*12 <= 2^31 - 1
@@ -32,13 +32,13 @@ int recordsBlocks(int M, int N) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer records_Source { uint records_src[]; };
-layout(std430, binding = 1) buffer records_Destination { uint records_dst[]; };
+layout(std430, binding = 0) readonly buffer RecordsSource { uint recordsSrc[]; };
+layout(std430, binding = 1) buffer RecordsDestination { uint recordsDst[]; };
 
 // Copies each element of the source to its place in the destination: words of 4 bytes.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// records_src: M * N elements
-// records_dst: M * N elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// recordsSrc: M * N elements
+// recordsDst: M * N elements
 // Dispatch any number of groups of 256: recordsBlocks(M, N) is best. main() calls it with the
 // sizes.
 void records(int M, int N) {
@@ -50,11 +50,11 @@ void records(int M, int N) {
     int i_rest0 = id / 3;
     int i1 = i_rest0 % M;
     int i0 = i_rest0 / M;
-    uint x = records_src[i2 + a * i1 + 3 * i0];
-    records_dst[i2 + 3 * i1 + b * i0] = x;
+    uint x = recordsSrc[i2 + a * i1 + 3 * i0];
+    recordsDst[i2 + 3 * i1 + b * i0] = x;
   }
 }
 
-#elif LEGO_RECORDS_GLSL != 0x0441a23a
+#elif LEGO_RECORDS_GLSL != 0x26a34260
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_H
-#define LEGO_RECORDS_H 0x6ef50658
+#define LEGO_RECORDS_H 0x6f73bb98
 
 #include <string.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ typedef struct records_element {
 } records_element;
 
 /// Copies each element of the source to its place in the destination: single elements.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src M * N elements
 /// @param dst M * N elements
 static inline void records(
@@ -53,6 +53,6 @@ static inline void records(
   }
 }
 
-#elif LEGO_RECORDS_H != 0x6ef50658
+#elif LEGO_RECORDS_H != 0x6f73bb98
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_H

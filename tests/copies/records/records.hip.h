@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_HIP_H
-#define LEGO_RECORDS_HIP_H 0x0a73d45d
+#define LEGO_RECORDS_HIP_H 0x01480653
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -38,7 +38,7 @@ LEGO_HOST_DEVICE constexpr long long records_max(long long a, long long b) noexc
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number works.
+/// How many blocks of 256 threads are best for records; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LLONG_MAX
@@ -54,7 +54,7 @@ LEGO_HOST_DEVICE constexpr long long records_max(long long a, long long b) noexc
 
 #ifdef __HIP__
 /// Copies each element of the source to its place in the destination: words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src M * N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -89,6 +89,6 @@ inline hipError_t records_launch(
 #endif
 #endif
 
-#elif LEGO_RECORDS_HIP_H != 0x0a73d45d
+#elif LEGO_RECORDS_HIP_H != 0x01480653
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_HIP_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_HPP
-#define LEGO_RECORDS_HPP 0x0b79c50f
+#define LEGO_RECORDS_HPP 0x55dac0b4
 
 #include <cassert>
 #include <cstddef>
@@ -38,7 +38,7 @@ namespace lego {
 }
 
 /// Copies each element of the source to its place in the destination: single elements.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src M * N elements
 /// @param dst M * N elements
 template <class T>
@@ -71,6 +71,6 @@ inline void records(std::int64_t M, std::int64_t N, std::span<S> src, std::span<
 
 }  // namespace lego
 
-#elif LEGO_RECORDS_HPP != 0x0b79c50f
+#elif LEGO_RECORDS_HPP != 0x55dac0b4
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Row(M, N) to Col(M, N)
 #ifndef LEGO_RECORDS_METAL
-#define LEGO_RECORDS_METAL 0x258676bd
+#define LEGO_RECORDS_METAL 0x3dbb635e
 
 #include <metal_stdlib>
 
@@ -22,7 +22,7 @@ static inline long recordsDestinationBytes(long M, long N) {
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number works.
+/// How many blocks of 256 threads are best for records; any number works.
 /// @param M M >= 1
 /// @param N N >= 1
 /// @pre M*N*12 <= LONG_MAX
@@ -31,7 +31,7 @@ static inline long recordsBlocks(long M, long N) {
 }
 
 /// Copies each element of the source to its place in the destination: words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src M * N elements
 /// @param dst M * N elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -56,6 +56,6 @@ kernel void records(
   }
 }
 
-#elif LEGO_RECORDS_METAL != 0x258676bd
+#elif LEGO_RECORDS_METAL != 0x3dbb635e
 #error two different units are named records; give name= to one of them
 #endif  // LEGO_RECORDS_METAL

@@ -20,7 +20,7 @@ fn recordsDestinationBytes(M: i32, N: i32) -> i32 {
   return M * N * 12;
 }
 
-/// How many blocks of 256 threads a launch of records has; any number works.
+/// How many blocks of 256 threads are best for records; any number works.
 /// M >= 1
 /// N >= 1
 /// Assumes M*N*12 <= 2^31 - 1
@@ -28,28 +28,28 @@ fn recordsBlocks(M: i32, N: i32) -> i32 {
   return min(max((3 * (M * N) + 255) / 256, 1), 65535);
 }
 
-@group(0) @binding(0) var<storage, read> records_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> records_dst: array<u32>;
-struct records_Sizes {
+@group(0) @binding(0) var<storage, read> recordsSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> recordsDst: array<u32>;
+struct RecordsParameters {
   M: i32,
   N: i32,
 }
-@group(0) @binding(2) var<uniform> records_sizes: records_Sizes;
+@group(0) @binding(2) var<uniform> recordsSizes: RecordsParameters;
 
 /// Copies each element of the source to its place in the destination: words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// records_src: M * N elements
-/// records_dst: M * N elements
-/// Dispatch any number of groups of 256: recordsBlocks(M, N) is best. Sizes are a uniform buffer of
-/// i32.
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// recordsSrc: M * N elements
+/// recordsDst: M * N elements
+/// Dispatch any number of groups of 256: recordsBlocks(M, N) is best. The sizes are a uniform
+/// buffer of i32.
 @compute @workgroup_size(256)
 fn records(
   @builtin(local_invocation_index) own: u32,
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let M = records_sizes.M;
-  let N = records_sizes.N;
+  let M = recordsSizes.M;
+  let N = recordsSizes.N;
   let words = 3 * (M * N);
   let a = 3 * N;
   let b = 3 * M;
@@ -58,7 +58,7 @@ fn records(
     let i_rest0 = id / 3;
     let i1 = i_rest0 % M;
     let i0 = i_rest0 / M;
-    let x = records_src[i2 + a * i1 + 3 * i0];
-    records_dst[i2 + 3 * i1 + b * i0] = x;
+    let x = recordsSrc[i2 + a * i1 + 3 * i0];
+    recordsDst[i2 + 3 * i1 + b * i0] = x;
   }
 }

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_CL
-#define LEGO_SWIZZLED_CL 0x60c69e92
+#define LEGO_SWIZZLED_CL 0x389d3082
 
 /// How many bytes the source of swizzled has.
 static inline long swizzled_source_bytes(void) {
@@ -14,7 +14,7 @@ static inline long swizzled_destination_bytes(void) {
   return 1024;
 }
 
-/// How many blocks of 256 threads a launch of swizzled has; any number works.
+/// How many blocks of 256 threads are best for swizzled; any number works.
 static inline long swizzled_blocks(void) {
   return 2;
 }
@@ -37,7 +37,7 @@ static inline swizzled_places_result swizzled_places(long i, long j) {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: 64*i + j ^ 8*i is no digit of one index; a thread for each index, by both index
 /// functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 512 elements
 /// @param dst 512 elements
 /// @pre Both memories begin at a multiple of 2 bytes
@@ -54,6 +54,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void swizzled(
   }
 }
 
-#elif LEGO_SWIZZLED_CL != 0x60c69e92
+#elif LEGO_SWIZZLED_CL != 0x389d3082
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_CL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_CUH
-#define LEGO_SWIZZLED_CUH 0x246957de
+#define LEGO_SWIZZLED_CUH 0x764ca265
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,7 +22,7 @@
   return 1024;
 }
 
-/// How many blocks of 256 threads a launch of swizzled has; any number works.
+/// How many blocks of 256 threads are best for swizzled; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long swizzled_blocks() noexcept {
   return 2;
 }
@@ -46,7 +46,7 @@ struct swizzled_places_result {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: 64*i + j ^ 8*i is no digit of one index; a thread for each index, by both index
 /// functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 512 elements
 /// @param dst 512 elements
 /// @pre Both memories begin at a multiple of 2 bytes
@@ -74,6 +74,6 @@ inline cudaError_t swizzled_launch(const T* src, T* dst, cudaStream_t stream = n
 #endif
 #endif
 
-#elif LEGO_SWIZZLED_CUH != 0x246957de
+#elif LEGO_SWIZZLED_CUH != 0x764ca265
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_CUH

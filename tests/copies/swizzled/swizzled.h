@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_H
-#define LEGO_SWIZZLED_H 0x11aba4b0
+#define LEGO_SWIZZLED_H 0x0b341316
 
 #include <string.h>
 #include <stdint.h>
@@ -34,7 +34,7 @@ static inline swizzled_places_result swizzled_places(int64_t i, int64_t j) {
 
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: 64*i + j ^ 8*i is no digit of one index; runs of 16 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 512 elements
 /// @param dst 512 elements
 static inline void swizzled(const uint16_t *restrict src, uint16_t *restrict dst) {
@@ -46,6 +46,6 @@ static inline void swizzled(const uint16_t *restrict src, uint16_t *restrict dst
   }
 }
 
-#elif LEGO_SWIZZLED_H != 0x11aba4b0
+#elif LEGO_SWIZZLED_H != 0x0b341316
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_H

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_HPP
-#define LEGO_SWIZZLED_HPP 0x6eb3d274
+#define LEGO_SWIZZLED_HPP 0x1fb4f3de
 
 #include <cassert>
 #include <cstddef>
@@ -42,7 +42,7 @@ struct swizzled_places_result {
 
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: 64*i + j ^ 8*i is no digit of one index; runs of 16 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 512 elements
 /// @param dst 512 elements
 template <class T>
@@ -70,6 +70,6 @@ inline void swizzled(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_SWIZZLED_HPP != 0x6eb3d274
+#elif LEGO_SWIZZLED_HPP != 0x1fb4f3de
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Row(8, 64) to Swizzled(Swizzle(3, 3, 3), Strided((8, 64), (64, 1)))
 #ifndef LEGO_SWIZZLED_METAL
-#define LEGO_SWIZZLED_METAL 0x48a4f1e2
+#define LEGO_SWIZZLED_METAL 0x00427db8
 
 #include <metal_stdlib>
 
@@ -16,7 +16,7 @@ static inline long swizzledDestinationBytes() {
   return 1024;
 }
 
-/// How many blocks of 256 threads a launch of swizzled has; any number works.
+/// How many blocks of 256 threads are best for swizzled; any number works.
 static inline long swizzledBlocks() {
   return 2;
 }
@@ -38,7 +38,7 @@ static inline SwizzledPlacesResult swizzledPlaces(long i, long j) {
 /// Copies each element of the source to its place in the destination: a loop over both index
 /// functions: 64*i + j ^ 8*i is no digit of one index; a thread for each index, by both index
 /// functions.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 512 elements
 /// @param dst 512 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -57,6 +57,6 @@ kernel void swizzled(
   }
 }
 
-#elif LEGO_SWIZZLED_METAL != 0x48a4f1e2
+#elif LEGO_SWIZZLED_METAL != 0x00427db8
 #error two different units are named swizzled; give name= to one of them
 #endif  // LEGO_SWIZZLED_METAL

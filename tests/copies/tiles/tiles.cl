@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_CL
-#define LEGO_TILES_CL 0x622e8e4d
+#define LEGO_TILES_CL 0x4d431c8a
 
 /// How many bytes the source of tiles has.
 static inline long tiles_source_bytes(void) {
@@ -14,14 +14,14 @@ static inline long tiles_destination_bytes(void) {
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number works.
+/// How many blocks of 256 threads are best for tiles; any number works.
 static inline long tiles_blocks(void) {
   return 1;
 }
 
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The two memories do not overlap.
 /// @param src 192 elements
 /// @param dst 192 elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -58,6 +58,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void tiles(
   }
 }
 
-#elif LEGO_TILES_CL != 0x622e8e4d
+#elif LEGO_TILES_CL != 0x4d431c8a
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_CL

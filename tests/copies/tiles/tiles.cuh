@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_CUH
-#define LEGO_TILES_CUH 0x15372bfe
+#define LEGO_TILES_CUH 0x28ae3860
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,15 +22,15 @@
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number works.
+/// How many blocks of 256 threads are best for tiles; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long tiles_blocks() noexcept {
   return 1;
 }
 
 #ifdef __CUDACC__
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The two memories do not overlap.
 /// @param src 192 elements
 /// @param dst 192 elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -79,6 +79,6 @@ inline cudaError_t tiles_launch(const T* src, T* dst, cudaStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_TILES_CUH != 0x15372bfe
+#elif LEGO_TILES_CUH != 0x28ae3860
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILES_GLSL
-#define LEGO_TILES_GLSL 0x1967bcb1
+#define LEGO_TILES_GLSL 0x29579ef0
 
 // How many bytes the source of tiles has.
 int tilesSourceBytes() {
@@ -17,20 +17,20 @@ int tilesDestinationBytes() {
   return 768;
 }
 
-// How many blocks of 256 threads a launch of tiles has; any number works.
+// How many blocks of 256 threads are best for tiles; any number works.
 int tilesBlocks() {
   return 1;
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer tiles_Source { uint tiles_src[]; };
-layout(std430, binding = 1) buffer tiles_Destination { uint tiles_dst[]; };
+layout(std430, binding = 0) readonly buffer TilesSource { uint tilesSrc[]; };
+layout(std430, binding = 1) buffer TilesDestination { uint tilesDst[]; };
 
 // Copies each element of the source to its place in the destination: words of 4 bytes.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// tiles_src: 192 elements
-// tiles_dst: 192 elements
-// Dispatch any number of groups of 256: tilesBlocks() is best. main() calls it with the sizes.
+// The two memories do not overlap.
+// tilesSrc: 192 elements
+// tilesDst: 192 elements
+// Dispatch any number of groups of 256: tilesBlocks() is best. main() calls it.
 void tiles() {
   for (int id = int(gl_GlobalInvocationID.x); id < 192; id += int(gl_NumWorkGroups.x) * 256) {
     int i3 = id % 8;
@@ -39,11 +39,11 @@ void tiles() {
     int i_rest1 = i_rest0 / 4;
     int i1 = i_rest1 % 3;
     int i0 = i_rest1 / 3;
-    uint x = tiles_src[i3 + 24 * i2 + 8 * i1 + 96 * i0];
-    tiles_dst[i3 + 8 * i2 + 32 * i1 + 96 * i0] = x;
+    uint x = tilesSrc[i3 + 24 * i2 + 8 * i1 + 96 * i0];
+    tilesDst[i3 + 8 * i2 + 32 * i1 + 96 * i0] = x;
   }
 }
 
-#elif LEGO_TILES_GLSL != 0x1967bcb1
+#elif LEGO_TILES_GLSL != 0x29579ef0
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_HIP_H
-#define LEGO_TILES_HIP_H 0x73a6736a
+#define LEGO_TILES_HIP_H 0x12cca66c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -22,15 +22,15 @@
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number works.
+/// How many blocks of 256 threads are best for tiles; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long tiles_blocks() noexcept {
   return 1;
 }
 
 #ifdef __HIP__
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The two memories do not overlap.
 /// @param src 192 elements
 /// @param dst 192 elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -79,6 +79,6 @@ inline hipError_t tiles_launch(const T* src, T* dst, hipStream_t stream = nullpt
 #endif
 #endif
 
-#elif LEGO_TILES_HIP_H != 0x73a6736a
+#elif LEGO_TILES_HIP_H != 0x12cca66c
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_HIP_H

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_HPP
-#define LEGO_TILES_HPP 0x57d06723
+#define LEGO_TILES_HPP 0x70204588
 
 #include <cassert>
 #include <cstddef>
@@ -26,7 +26,7 @@ namespace lego {
 }
 
 /// Copies each element of the source to its place in the destination: runs of 32 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 192 elements
 /// @param dst 192 elements
 template <class T>
@@ -55,6 +55,6 @@ inline void tiles(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_TILES_HPP != 0x57d06723
+#elif LEGO_TILES_HPP != 0x70204588
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from TileBy([2, 3], [4, 8]) to Row(2, 3, 4, 8)
 #ifndef LEGO_TILES_METAL
-#define LEGO_TILES_METAL 0x647a370c
+#define LEGO_TILES_METAL 0x268c8cd7
 
 #include <metal_stdlib>
 
@@ -16,14 +16,14 @@ static inline long tilesDestinationBytes() {
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number works.
+/// How many blocks of 256 threads are best for tiles; any number works.
 static inline long tilesBlocks() {
   return 1;
 }
 
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The two memories do not overlap.
 /// @param src 192 elements
 /// @param dst 192 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -62,6 +62,6 @@ kernel void tiles(
   }
 }
 
-#elif LEGO_TILES_METAL != 0x647a370c
+#elif LEGO_TILES_METAL != 0x268c8cd7
 #error two different units are named tiles; give name= to one of them
 #endif  // LEGO_TILES_METAL

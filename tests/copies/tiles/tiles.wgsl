@@ -14,19 +14,19 @@ fn tilesDestinationBytes() -> i32 {
   return 768;
 }
 
-/// How many blocks of 256 threads a launch of tiles has; any number works.
+/// How many blocks of 256 threads are best for tiles; any number works.
 fn tilesBlocks() -> i32 {
   return 1;
 }
 
-@group(0) @binding(0) var<storage, read> tiles_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> tiles_dst: array<u32>;
+@group(0) @binding(0) var<storage, read> tilesSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> tilesDst: array<u32>;
 
 /// Copies each element of the source to its place in the destination: words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// tiles_src: 192 elements
-/// tiles_dst: 192 elements
-/// Dispatch any number of groups of 256: tilesBlocks() is best. Sizes are a uniform buffer of i32.
+/// The two memories do not overlap.
+/// tilesSrc: 192 elements
+/// tilesDst: 192 elements
+/// Dispatch any number of groups of 256: tilesBlocks() is best.
 @compute @workgroup_size(256)
 fn tiles(
   @builtin(local_invocation_index) own: u32,
@@ -40,7 +40,7 @@ fn tiles(
     let i_rest1 = i_rest0 / 4;
     let i1 = i_rest1 % 3;
     let i0 = i_rest1 / 3;
-    let x = tiles_src[i3 + 24 * i2 + 8 * i1 + 96 * i0];
-    tiles_dst[i3 + 8 * i2 + 32 * i1 + 96 * i0] = x;
+    let x = tilesSrc[i3 + 24 * i2 + 8 * i1 + 96 * i0];
+    tilesDst[i3 + 8 * i2 + 32 * i1 + 96 * i0] = x;
   }
 }

@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_CL
-#define LEGO_TILES_BACK_CL 0x36666ca9
+#define LEGO_TILES_BACK_CL 0x4012bad0
 
 /// How many bytes the source of tiles_back has.
 /// @param P P >= 1
@@ -25,7 +25,7 @@ static inline long tiles_back_destination_bytes(long P, long Q, long LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number works.
+/// How many blocks of 256 threads are best for tiles_back; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
@@ -36,9 +36,9 @@ static inline long tiles_back_blocks(long P, long Q, long LD) {
       max((32 * (Q * P) + 255) / 256, max((8 * (Q * P) + 255) / 256, (long)1)), (long)2147483647);
 }
 
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 32 * P * Q elements
 /// @param dst 4 * LD * P + 8 * Q - LD elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -81,6 +81,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void tiles_back(
   }
 }
 
-#elif LEGO_TILES_BACK_CL != 0x36666ca9
+#elif LEGO_TILES_BACK_CL != 0x4012bad0
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_CL

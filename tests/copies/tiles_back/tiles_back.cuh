@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_CUH
-#define LEGO_TILES_BACK_CUH 0x7bf41298
+#define LEGO_TILES_BACK_CUH 0x18b0daff
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -42,7 +42,7 @@ LEGO_HOST_DEVICE constexpr long long tiles_back_max(long long a, long long b) no
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number works.
+/// How many blocks of 256 threads are best for tiles_back; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
@@ -62,9 +62,9 @@ LEGO_HOST_DEVICE constexpr long long tiles_back_max(long long a, long long b) no
 }
 
 #ifdef __CUDACC__
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 32 * P * Q elements
 /// @param dst 4 * LD * P + 8 * Q - LD elements
 /// @pre Both memories begin at a multiple of 4 bytes
@@ -123,6 +123,6 @@ inline cudaError_t tiles_back_launch(
 #endif
 #endif
 
-#elif LEGO_TILES_BACK_CUH != 0x7bf41298
+#elif LEGO_TILES_BACK_CUH != 0x18b0daff
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_CUH

@@ -50,7 +50,7 @@ contains
   end function tiles_back_fits
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of tiles_back_source_bytes.
+  !> The sizes are those of tiles_back_source_bytes.
   !> @param src 32 * P * Q elements
   !> @param dst 4 * LD * P + 8 * Q - LD elements
   subroutine tiles_back_words(P, Q, LD, src, dst)
@@ -74,7 +74,7 @@ contains
   end subroutine tiles_back_words
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of tiles_back_source_bytes.
+  !> The sizes are those of tiles_back_source_bytes.
   !> @param src 32 * P * Q elements
   !> @param dst 4 * LD * P + 8 * Q - LD elements
   subroutine tiles_back_int32(P, Q, LD, src, dst)
@@ -88,7 +88,7 @@ contains
   end subroutine tiles_back_int32
 
   !> Copies each element of the source to its place in the destination: runs of 32 bytes.
-  !> Sizes are as those of tiles_back_source_bytes.
+  !> The sizes are those of tiles_back_source_bytes.
   !> @param src 32 * P * Q elements
   !> @param dst 4 * LD * P + 8 * Q - LD elements
   subroutine tiles_back_real32(P, Q, LD, src, dst)

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_TILES_BACK_GLSL
-#define LEGO_TILES_BACK_GLSL 0x103c5720
+#define LEGO_TILES_BACK_GLSL 0x47f32780
 
 // How many bytes the source of tiles_back has.
 // P >= 1
@@ -27,7 +27,7 @@ int tilesBackDestinationBytes(int P, int Q, int LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-// How many blocks of 256 threads a launch of tiles_back has; any number works.
+// How many blocks of 256 threads are best for tiles_back; any number works.
 // P >= 1
 // Q >= 1
 // LD >= 8*Q
@@ -37,13 +37,13 @@ int tilesBackBlocks(int P, int Q, int LD) {
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer tilesBack_Source { uint tilesBack_src[]; };
-layout(std430, binding = 1) buffer tilesBack_Destination { uint tilesBack_dst[]; };
+layout(std430, binding = 0) readonly buffer TilesBackSource { uint tilesBackSrc[]; };
+layout(std430, binding = 1) buffer TilesBackDestination { uint tilesBackDst[]; };
 
 // Copies each element of the source to its place in the destination: words of 4 bytes.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// tilesBack_src: 32 * P * Q elements
-// tilesBack_dst: 4 * LD * P + 8 * Q - LD elements
+// The sizes are those of the functions above. The two memories do not overlap.
+// tilesBackSrc: 32 * P * Q elements
+// tilesBackDst: 4 * LD * P + 8 * Q - LD elements
 // Dispatch any number of groups of 256: tilesBackBlocks(P, Q, LD) is best. main() calls it with the
 // sizes.
 void tilesBack(int P, int Q, int LD) {
@@ -57,11 +57,11 @@ void tilesBack(int P, int Q, int LD) {
     int i_rest1 = i_rest0 / Q;
     int i1 = i_rest1 % 4;
     int i0 = i_rest1 / 4;
-    uint x = tilesBack_src[i3 + 32 * i2 + 8 * i1 + a * i0];
-    tilesBack_dst[i3 + 8 * i2 + LD * i1 + b * i0] = x;
+    uint x = tilesBackSrc[i3 + 32 * i2 + 8 * i1 + a * i0];
+    tilesBackDst[i3 + 8 * i2 + LD * i1 + b * i0] = x;
   }
 }
 
-#elif LEGO_TILES_BACK_GLSL != 0x103c5720
+#elif LEGO_TILES_BACK_GLSL != 0x47f32780
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_GLSL

@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_H
-#define LEGO_TILES_BACK_H 0x59722011
+#define LEGO_TILES_BACK_H 0x6f0442d2
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -75,7 +75,7 @@ static inline void tiles_back_stream_run(uint32_t *to, const uint32_t *of, int64
 
 /// Copies each element of the source to its place in the destination: runs of 32 bytes; streamed
 /// where it is large.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 32 * P * Q elements
 /// @param dst 4 * LD * P + 8 * Q - LD elements
 static inline void tiles_back(
@@ -124,6 +124,6 @@ static inline void tiles_back(
 #endif
 }
 
-#elif LEGO_TILES_BACK_H != 0x59722011
+#elif LEGO_TILES_BACK_H != 0x6f0442d2
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_H

@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_HPP
-#define LEGO_TILES_BACK_HPP 0x16af665a
+#define LEGO_TILES_BACK_HPP 0x1b18b608
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -86,7 +86,7 @@ inline void stream_run(T*to, const T*of, std::int64_t count) {
 
 /// Copies each element of the source to its place in the destination: runs of 32 bytes; streamed
 /// where it is large.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 32 * P * Q elements
 /// @param dst 4 * LD * P + 8 * Q - LD elements
 template <class T>
@@ -152,6 +152,6 @@ inline void tiles_back(
 
 }  // namespace lego
 
-#elif LEGO_TILES_BACK_HPP != 0x16af665a
+#elif LEGO_TILES_BACK_HPP != 0x1b18b608
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_HPP

@@ -3,7 +3,7 @@
 // A copy from GroupBy([4*P, 8*Q]).OrderBy(RegP([P, 4, Q, 8], [0, 2, 1, 3])) to Strided((4*P, 8*Q),
 // (LD, 1))
 #ifndef LEGO_TILES_BACK_METAL
-#define LEGO_TILES_BACK_METAL 0x7b2dfa9b
+#define LEGO_TILES_BACK_METAL 0x389d6188
 
 #include <metal_stdlib>
 
@@ -27,7 +27,7 @@ static inline long tilesBackDestinationBytes(long P, long Q, long LD) {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number works.
+/// How many blocks of 256 threads are best for tiles_back; any number works.
 /// @param P P >= 1
 /// @param Q Q >= 1
 /// @param LD LD >= 8*Q
@@ -39,9 +39,9 @@ static inline long tilesBackBlocks(long P, long Q, long LD) {
       long(2147483647));
 }
 
-/// Copies each element of the source to its place in the destination: words of 16 bytes; words of 4
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// Copies each element of the source to its place in the destination: words of 16 bytes; else words
+/// of 4 bytes.
+/// The sizes are those of the functions above. The two memories do not overlap.
 /// @param src 32 * P * Q elements
 /// @param dst 4 * LD * P + 8 * Q - LD elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -87,6 +87,6 @@ kernel void tilesBack(
   }
 }
 
-#elif LEGO_TILES_BACK_METAL != 0x7b2dfa9b
+#elif LEGO_TILES_BACK_METAL != 0x389d6188
 #error two different units are named tiles_back; give name= to one of them
 #endif  // LEGO_TILES_BACK_METAL

@@ -24,7 +24,7 @@ fn tilesBackDestinationBytes(P: i32, Q: i32, LD: i32) -> i32 {
   return (4 * LD * P + 8 * Q - LD) * 4;
 }
 
-/// How many blocks of 256 threads a launch of tiles_back has; any number works.
+/// How many blocks of 256 threads are best for tiles_back; any number works.
 /// P >= 1
 /// Q >= 1
 /// LD >= 8*Q
@@ -33,20 +33,20 @@ fn tilesBackBlocks(P: i32, Q: i32, LD: i32) -> i32 {
   return min(max((32 * (Q * P) + 255) / 256, 1), 65535);
 }
 
-@group(0) @binding(0) var<storage, read> tilesBack_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> tilesBack_dst: array<u32>;
-struct tilesBack_Sizes {
+@group(0) @binding(0) var<storage, read> tilesBackSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> tilesBackDst: array<u32>;
+struct TilesBackParameters {
   P: i32,
   Q: i32,
   LD: i32,
 }
-@group(0) @binding(2) var<uniform> tilesBack_sizes: tilesBack_Sizes;
+@group(0) @binding(2) var<uniform> tilesBackSizes: TilesBackParameters;
 
 /// Copies each element of the source to its place in the destination: words of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// tilesBack_src: 32 * P * Q elements
-/// tilesBack_dst: 4 * LD * P + 8 * Q - LD elements
-/// Dispatch any number of groups of 256: tilesBackBlocks(P, Q, LD) is best. Sizes are a uniform
+/// The sizes are those of the functions above. The two memories do not overlap.
+/// tilesBackSrc: 32 * P * Q elements
+/// tilesBackDst: 4 * LD * P + 8 * Q - LD elements
+/// Dispatch any number of groups of 256: tilesBackBlocks(P, Q, LD) is best. The sizes are a uniform
 /// buffer of i32.
 @compute @workgroup_size(256)
 fn tilesBack(
@@ -54,9 +54,9 @@ fn tilesBack(
   @builtin(workgroup_id) group: vec3<u32>,
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
-  let P = tilesBack_sizes.P;
-  let Q = tilesBack_sizes.Q;
-  let LD = tilesBack_sizes.LD;
+  let P = tilesBackSizes.P;
+  let Q = tilesBackSizes.Q;
+  let LD = tilesBackSizes.LD;
   let words = 32 * (Q * P);
   let a = 32 * Q;
   let b = 4 * LD;
@@ -67,7 +67,7 @@ fn tilesBack(
     let i_rest1 = i_rest0 / Q;
     let i1 = i_rest1 % 4;
     let i0 = i_rest1 / 4;
-    let x = tilesBack_src[i3 + 32 * i2 + 8 * i1 + a * i0];
-    tilesBack_dst[i3 + 8 * i2 + LD * i1 + b * i0] = x;
+    let x = tilesBackSrc[i3 + 32 * i2 + 8 * i1 + a * i0];
+    tilesBackDst[i3 + 8 * i2 + LD * i1 + b * i0] = x;
   }
 }

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_UNPADDED_GLSL
-#define LEGO_UNPADDED_GLSL 0x0f5a7b45
+#define LEGO_UNPADDED_GLSL 0x3ae0f0a3
 
 // How many bytes the source of unpadded has.
 int unpaddedSourceBytes() {
@@ -18,24 +18,24 @@ int unpaddedDestinationBytes() {
   return 96;
 }
 
-// How many blocks of 256 threads a launch of unpadded has; any number works.
+// How many blocks of 256 threads are best for unpadded; any number works.
 int unpaddedBlocks() {
   return 1;
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer unpadded_Source { uint unpadded_src[]; };
-layout(std430, binding = 1) buffer unpadded_Destination { uint unpadded_dst[]; };
+layout(std430, binding = 0) readonly buffer UnpaddedSource { uint unpaddedSrc[]; };
+layout(std430, binding = 1) buffer UnpaddedDestination { uint unpaddedDst[]; };
 
 // Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
 // divide each axis; 3 boxes of padding, left out; a thread for each word of 2 elements.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// unpadded_src: 30 elements
-// unpadded_dst: 48 elements
-// Dispatch any number of groups of 256: unpaddedBlocks() is best. main() calls it with the sizes.
+// The two memories do not overlap.
+// unpaddedSrc: 30 elements, 2 in a word
+// unpaddedDst: 48 elements, 2 in a word
+// Dispatch any number of groups of 256: unpaddedBlocks() is best. main() calls it.
 void unpadded() {
   for (int id = int(gl_GlobalInvocationID.x); id < 24; id += int(gl_NumWorkGroups.x) * 256) {
-    uint word = unpadded_dst[id];
+    uint word = unpaddedDst[id];
     for (int part = 0; part < 2; ++part) {
       int place = 2 * id + part;
       int i0_0 = place / 16;
@@ -44,7 +44,7 @@ void unpadded() {
       int r0_1 = r0_0 % 4;
       if (i0_0 < 2 && i0_1 < 2) {
         int origin = 12 * i0_0 + 6 * i0_1 + r0_1;
-        uint value = (unpadded_src[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
+        uint value = (unpaddedSrc[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << (part * 16))) | (value << (part * 16));
       }
       int rest1 = place - 8;
@@ -54,26 +54,26 @@ void unpadded() {
       int r1_1 = r1_0 % 4;
       if (rest1 >= 0 && i1_0 < 2 && i1_1 < 2 && r1_1 < 2) {
         int origin = 4 + 12 * i1_0 + 6 * i1_1 + r1_1;
-        uint value = (unpadded_src[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
+        uint value = (unpaddedSrc[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << (part * 16))) | (value << (part * 16));
       }
       int rest2 = place - 32;
       if (rest2 >= 0 && rest2 < 4) {
         int origin = 24 + rest2;
-        uint value = (unpadded_src[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
+        uint value = (unpaddedSrc[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << (part * 16))) | (value << (part * 16));
       }
       int rest3 = place - 40;
       if (rest3 >= 0 && rest3 < 2) {
         int origin = 28 + rest3;
-        uint value = (unpadded_src[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
+        uint value = (unpaddedSrc[origin / 2] >> (origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << (part * 16))) | (value << (part * 16));
       }
     }
-    unpadded_dst[id] = word;
+    unpaddedDst[id] = word;
   }
 }
 
-#elif LEGO_UNPADDED_GLSL != 0x0f5a7b45
+#elif LEGO_UNPADDED_GLSL != 0x3ae0f0a3
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_GLSL

@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_H
-#define LEGO_UNPADDED_H 0x131f45e6
+#define LEGO_UNPADDED_H 0x6fc944c1
 
 #include <string.h>
 #include <stdint.h>
@@ -20,7 +20,7 @@ static inline int64_t unpadded_destination_bytes(void) {
 
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
 /// divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 30 elements
 /// @param dst 48 elements
 static inline void unpadded(const uint16_t *restrict src, uint16_t *restrict dst) {
@@ -38,6 +38,6 @@ static inline void unpadded(const uint16_t *restrict src, uint16_t *restrict dst
   memcpy(dst + 40, src + 28, 4);
 }
 
-#elif LEGO_UNPADDED_H != 0x131f45e6
+#elif LEGO_UNPADDED_H != 0x6fc944c1
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_H

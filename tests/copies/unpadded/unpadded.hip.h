@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_HIP_H
-#define LEGO_UNPADDED_HIP_H 0x5f03073b
+#define LEGO_UNPADDED_HIP_H 0x126a783c
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,16 +23,16 @@
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number works.
+/// How many blocks of 256 threads are best for unpadded; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long unpadded_blocks() noexcept {
   return 1;
 }
 
 #ifdef __HIP__
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
-/// divide each axis; 3 boxes of padding, left out; words of 4 bytes; words of 2 bytes; words of 8
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// divide each axis; 3 boxes of padding, left out; words of 4 bytes; else words of 2 bytes; words
+/// of 8 bytes.
+/// The two memories do not overlap.
 /// @param src 30 elements
 /// @param dst 48 elements
 /// @pre Both memories begin at a multiple of 2 bytes
@@ -126,6 +126,6 @@ inline hipError_t unpadded_launch(const T* src, T* dst, hipStream_t stream = nul
 #endif
 #endif
 
-#elif LEGO_UNPADDED_HIP_H != 0x5f03073b
+#elif LEGO_UNPADDED_HIP_H != 0x126a783c
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_HIP_H

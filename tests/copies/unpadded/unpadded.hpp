@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_HPP
-#define LEGO_UNPADDED_HPP 0x6028c149
+#define LEGO_UNPADDED_HPP 0x39348d81
 
 #include <cassert>
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace lego {
 
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
 /// divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 30 elements
 /// @param dst 48 elements
 template <class T>
@@ -62,6 +62,6 @@ inline void unpadded(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_UNPADDED_HPP != 0x6028c149
+#elif LEGO_UNPADDED_HPP != 0x39348d81
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_HPP

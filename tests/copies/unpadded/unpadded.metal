@@ -3,7 +3,7 @@
 // A copy from Row(5, 6) to Padded([5, 6], GroupBy([6, 8]).OrderBy(RegP([3, 2, 2, 4], [0, 2, 1,
 // 3])))
 #ifndef LEGO_UNPADDED_METAL
-#define LEGO_UNPADDED_METAL 0x61276e40
+#define LEGO_UNPADDED_METAL 0x65a65564
 
 #include <metal_stdlib>
 
@@ -17,15 +17,15 @@ static inline long unpaddedDestinationBytes() {
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number works.
+/// How many blocks of 256 threads are best for unpadded; any number works.
 static inline long unpaddedBlocks() {
   return 1;
 }
 
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
-/// divide each axis; 3 boxes of padding, left out; words of 4 bytes; words of 2 bytes; words of 8
-/// bytes.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// divide each axis; 3 boxes of padding, left out; words of 4 bytes; else words of 2 bytes; words
+/// of 8 bytes.
+/// The two memories do not overlap.
 /// @param src 30 elements
 /// @param dst 48 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -106,6 +106,6 @@ kernel void unpadded(
   }
 }
 
-#elif LEGO_UNPADDED_METAL != 0x61276e40
+#elif LEGO_UNPADDED_METAL != 0x65a65564
 #error two different units are named unpadded; give name= to one of them
 #endif  // LEGO_UNPADDED_METAL

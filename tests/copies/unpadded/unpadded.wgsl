@@ -15,21 +15,20 @@ fn unpaddedDestinationBytes() -> i32 {
   return 96;
 }
 
-/// How many blocks of 256 threads a launch of unpadded has; any number works.
+/// How many blocks of 256 threads are best for unpadded; any number works.
 fn unpaddedBlocks() -> i32 {
   return 1;
 }
 
-@group(0) @binding(0) var<storage, read> unpadded_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> unpadded_dst: array<u32>;
+@group(0) @binding(0) var<storage, read> unpaddedSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> unpaddedDst: array<u32>;
 
 /// Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
 /// divide each axis; 3 boxes of padding, left out; a thread for each word of 2 elements.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// unpadded_src: 30 elements
-/// unpadded_dst: 48 elements
-/// Dispatch any number of groups of 256: unpaddedBlocks() is best. Sizes are a uniform buffer of
-/// i32.
+/// The two memories do not overlap.
+/// unpaddedSrc: 30 elements, 2 in a word
+/// unpaddedDst: 48 elements, 2 in a word
+/// Dispatch any number of groups of 256: unpaddedBlocks() is best.
 @compute @workgroup_size(256)
 fn unpadded(
   @builtin(local_invocation_index) own: u32,
@@ -37,7 +36,7 @@ fn unpadded(
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
   for (var id = i32(group.x) * 256 + i32(own); id < 24; id += i32(groups.x) * 256) {
-    var word = unpadded_dst[id];
+    var word = unpaddedDst[id];
     for (var part = 0; part < 2; part++) {
       let place = 2 * id + part;
       let i0_0 = place / 16;
@@ -46,7 +45,7 @@ fn unpadded(
       let r0_1 = r0_0 % 4;
       if (i0_0 < 2 && i0_1 < 2) {
         let origin = 12 * i0_0 + 6 * i0_1 + r0_1;
-        let value = (unpadded_src[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
+        let value = (unpaddedSrc[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << u32(part * 16))) | (value << u32(part * 16));
       }
       let rest1 = place - 8;
@@ -56,22 +55,22 @@ fn unpadded(
       let r1_1 = r1_0 % 4;
       if (rest1 >= 0 && i1_0 < 2 && i1_1 < 2 && r1_1 < 2) {
         let origin = 4 + 12 * i1_0 + 6 * i1_1 + r1_1;
-        let value = (unpadded_src[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
+        let value = (unpaddedSrc[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << u32(part * 16))) | (value << u32(part * 16));
       }
       let rest2 = place - 32;
       if (rest2 >= 0 && rest2 < 4) {
         let origin = 24 + rest2;
-        let value = (unpadded_src[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
+        let value = (unpaddedSrc[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << u32(part * 16))) | (value << u32(part * 16));
       }
       let rest3 = place - 40;
       if (rest3 >= 0 && rest3 < 2) {
         let origin = 28 + rest3;
-        let value = (unpadded_src[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
+        let value = (unpaddedSrc[origin / 2] >> u32(origin % 2 * 16)) & 0xffffu;
         word = (word & ~(0xffffu << u32(part * 16))) | (value << u32(part * 16));
       }
     }
-    unpadded_dst[id] = word;
+    unpaddedDst[id] = word;
   }
 }

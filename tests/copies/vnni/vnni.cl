@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_CL
-#define LEGO_VNNI_CL 0x5874f157
+#define LEGO_VNNI_CL 0x0fd0657a
 
 /// How many bytes the source of vnni has.
 static inline long vnni_source_bytes(void) {
@@ -14,14 +14,14 @@ static inline long vnni_destination_bytes(void) {
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number works.
+/// How many blocks of 256 threads are best for vnni; any number works.
 static inline long vnni_blocks(void) {
   return 4;
 }
 
 /// Copies each element of the source to its place in the destination: tiles of 4 x 16 x 4 through
-/// shared memory, 4 elements a word; tiles of 16 x 4 through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// shared memory, 4 elements a word; else tiles of 16 x 4 through shared memory.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 /// @note Launch groups of 256 work items, any number of them: vnni_blocks() is best.
@@ -91,6 +91,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void vnni(
   }
 }
 
-#elif LEGO_VNNI_CL != 0x5874f157
+#elif LEGO_VNNI_CL != 0x0fd0657a
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_CL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_CUH
-#define LEGO_VNNI_CUH 0x14eac618
+#define LEGO_VNNI_CUH 0x4ba28bb9
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -22,15 +22,15 @@
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number works.
+/// How many blocks of 256 threads are best for vnni; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long vnni_blocks() noexcept {
   return 4;
 }
 
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: tiles of 4 x 16 x 4 through
-/// shared memory, 4 elements a word; tiles of 16 x 4 through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// shared memory, 4 elements a word; else tiles of 16 x 4 through shared memory.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 /// @note Launch blocks of 256 threads, any number of them: vnni_blocks() is best.
@@ -112,6 +112,6 @@ inline cudaError_t vnni_launch(const T* src, T* dst, cudaStream_t stream = nullp
 #endif
 #endif
 
-#elif LEGO_VNNI_CUH != 0x14eac618
+#elif LEGO_VNNI_CUH != 0x4ba28bb9
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_CUH

@@ -5,7 +5,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_VNNI_GLSL
-#define LEGO_VNNI_GLSL 0x29edbb8d
+#define LEGO_VNNI_GLSL 0x0a822451
 
 // How many bytes the source of vnni has.
 int vnniSourceBytes() {
@@ -17,22 +17,22 @@ int vnniDestinationBytes() {
   return 256;
 }
 
-// How many blocks of 256 threads a launch of vnni has; any number works.
+// How many blocks of 256 threads are best for vnni; any number works.
 int vnniBlocks() {
   return 4;
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer vnni_Source { uint vnni_src[]; };
-layout(std430, binding = 1) buffer vnni_Destination { uint vnni_dst[]; };
-shared uint vnni_tile[16];
+layout(std430, binding = 0) readonly buffer VnniSource { uint vnniSrc[]; };
+layout(std430, binding = 1) buffer VnniDestination { uint vnniDst[]; };
+shared uint vnniTile[16];
 
 // Copies each element of the source to its place in the destination: tiles of 16 x 4 through shared
 // memory, 4 elements a word.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// vnni_src: 256 elements
-// vnni_dst: 256 elements
-// Dispatch any number of groups of 256: vnniBlocks() is best. main() calls it with the sizes.
+// The two memories do not overlap.
+// vnniSrc: 256 elements, 4 in a word
+// vnniDst: 256 elements, 4 in a word
+// Dispatch any number of groups of 256: vnniBlocks() is best. main() calls it.
 void vnni() {
   for (int piece = int(gl_WorkGroupID.x); piece < 4; piece += int(gl_NumWorkGroups.x)) {
     int k0 = piece;
@@ -42,10 +42,10 @@ void vnni() {
       int i1 = item;
       int first = reads + i1;
       int place = 4 * i1;
-      uint x0 = vnni_src[first];
-      uint x1 = vnni_src[first + 4];
-      uint x2 = vnni_src[first + 8];
-      uint x3 = vnni_src[first + 12];
+      uint x0 = vnniSrc[first];
+      uint x1 = vnniSrc[first + 4];
+      uint x2 = vnniSrc[first + 8];
+      uint x3 = vnniSrc[first + 12];
       uint x4 = (x0 & 0xff00ffu) | ((x1 << 8) & 0xff00ff00u);
       uint x5 = ((x0 >> 8) & 0xff00ffu) | (x1 & 0xff00ff00u);
       uint x6 = (x2 & 0xff00ffu) | ((x3 << 8) & 0xff00ff00u);
@@ -54,23 +54,23 @@ void vnni() {
       uint x9 = (x5 & 0xffffu) | (x7 << 16);
       uint x10 = (x4 >> 16) | (x6 & 0xffff0000u);
       uint x11 = (x5 >> 16) | (x7 & 0xffff0000u);
-      vnni_tile[place] = x8;
-      vnni_tile[place + 1] = x9;
-      vnni_tile[place + 2] = x10;
-      vnni_tile[place + 3] = x11;
+      vnniTile[place] = x8;
+      vnniTile[place + 1] = x9;
+      vnniTile[place + 2] = x10;
+      vnniTile[place + 3] = x11;
     }
     memoryBarrierShared();
     barrier();
     for (int item = int(gl_LocalInvocationIndex); item < 16; item += 256) {
       int i1 = item;
-      uint x = vnni_tile[i1];
-      vnni_dst[writes + i1] = x;
+      uint x = vnniTile[i1];
+      vnniDst[writes + i1] = x;
     }
     memoryBarrierShared();
     barrier();
   }
 }
 
-#elif LEGO_VNNI_GLSL != 0x29edbb8d
+#elif LEGO_VNNI_GLSL != 0x0a822451
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_GLSL

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_HPP
-#define LEGO_VNNI_HPP 0x63141adf
+#define LEGO_VNNI_HPP 0x1cb00984
 
 #include <cassert>
 #include <cstddef>
@@ -79,7 +79,7 @@ inline __attribute__((always_inline)) void block(
 #endif
 
 /// Copies each element of the source to its place in the destination: kernel of 4 registers.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 template <class T>
@@ -114,6 +114,6 @@ inline void vnni(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_VNNI_HPP != 0x63141adf
+#elif LEGO_VNNI_HPP != 0x1cb00984
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_METAL
-#define LEGO_VNNI_METAL 0x3eb02eac
+#define LEGO_VNNI_METAL 0x41e5c4bb
 
 #include <metal_stdlib>
 
@@ -16,14 +16,14 @@ static inline long vnniDestinationBytes() {
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number works.
+/// How many blocks of 256 threads are best for vnni; any number works.
 static inline long vnniBlocks() {
   return 4;
 }
 
 /// Copies each element of the source to its place in the destination: tiles of 4 x 16 x 4 through
-/// shared memory, 4 elements a word; tiles of 16 x 4 through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// shared memory, 4 elements a word; else tiles of 16 x 4 through shared memory.
+/// The two memories do not overlap.
 /// @param src 256 elements
 /// @param dst 256 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -96,6 +96,6 @@ kernel void vnni(
   }
 }
 
-#elif LEGO_VNNI_METAL != 0x3eb02eac
+#elif LEGO_VNNI_METAL != 0x41e5c4bb
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_METAL

@@ -14,21 +14,21 @@ fn vnniDestinationBytes() -> i32 {
   return 256;
 }
 
-/// How many blocks of 256 threads a launch of vnni has; any number works.
+/// How many blocks of 256 threads are best for vnni; any number works.
 fn vnniBlocks() -> i32 {
   return 4;
 }
 
-@group(0) @binding(0) var<storage, read> vnni_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> vnni_dst: array<u32>;
-var<workgroup> vnni_tile: array<u32, 16>;
+@group(0) @binding(0) var<storage, read> vnniSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> vnniDst: array<u32>;
+var<workgroup> vnniTile: array<u32, 16>;
 
 /// Copies each element of the source to its place in the destination: tiles of 16 x 4 through
 /// shared memory, 4 elements a word.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// vnni_src: 256 elements
-/// vnni_dst: 256 elements
-/// Dispatch any number of groups of 256: vnniBlocks() is best. Sizes are a uniform buffer of i32.
+/// The two memories do not overlap.
+/// vnniSrc: 256 elements, 4 in a word
+/// vnniDst: 256 elements, 4 in a word
+/// Dispatch any number of groups of 256: vnniBlocks() is best.
 @compute @workgroup_size(256)
 fn vnni(
   @builtin(local_invocation_index) own: u32,
@@ -43,10 +43,10 @@ fn vnni(
       let i1 = item;
       let first = reads + i1;
       let place = 4 * i1;
-      let x0 = vnni_src[first];
-      let x1 = vnni_src[first + 4];
-      let x2 = vnni_src[first + 8];
-      let x3 = vnni_src[first + 12];
+      let x0 = vnniSrc[first];
+      let x1 = vnniSrc[first + 4];
+      let x2 = vnniSrc[first + 8];
+      let x3 = vnniSrc[first + 12];
       let x4 = (x0 & 0xff00ffu) | ((x1 << 8u) & 0xff00ff00u);
       let x5 = ((x0 >> 8u) & 0xff00ffu) | (x1 & 0xff00ff00u);
       let x6 = (x2 & 0xff00ffu) | ((x3 << 8u) & 0xff00ff00u);
@@ -55,16 +55,16 @@ fn vnni(
       let x9 = (x5 & 0xffffu) | (x7 << 16u);
       let x10 = (x4 >> 16u) | (x6 & 0xffff0000u);
       let x11 = (x5 >> 16u) | (x7 & 0xffff0000u);
-      vnni_tile[place] = x8;
-      vnni_tile[place + 1] = x9;
-      vnni_tile[place + 2] = x10;
-      vnni_tile[place + 3] = x11;
+      vnniTile[place] = x8;
+      vnniTile[place + 1] = x9;
+      vnniTile[place + 2] = x10;
+      vnniTile[place + 3] = x11;
     }
     workgroupBarrier();
     for (var item = i32(own); item < 16; item += 256) {
       let i1 = item;
-      let x = vnni_tile[i1];
-      vnni_dst[writes + i1] = x;
+      let x = vnniTile[i1];
+      vnniDst[writes + i1] = x;
     }
     workgroupBarrier();
   }

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_CUH
-#define LEGO_WEIGHTS_CUH 0x2b9fce41
+#define LEGO_WEIGHTS_CUH 0x07ab5e50
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __CUDACC__
@@ -23,7 +23,7 @@
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number works.
+/// How many blocks of 256 threads are best for weights; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long weights_blocks() noexcept {
   return 2;
 }
@@ -31,7 +31,7 @@
 #ifdef __CUDACC__
 /// Copies each element of the source to its place in the destination: tiles of 9 x 4 x 16 x 4
 /// through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 4608 elements
 /// @param dst 4608 elements
 /// @note Launch blocks of 256 threads, any number of them: weights_blocks() is best.
@@ -85,6 +85,6 @@ inline cudaError_t weights_launch(const T* src, T* dst, cudaStream_t stream = nu
 #endif
 #endif
 
-#elif LEGO_WEIGHTS_CUH != 0x2b9fce41
+#elif LEGO_WEIGHTS_CUH != 0x07ab5e50
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_CUH

@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_WEIGHTS_GLSL
-#define LEGO_WEIGHTS_GLSL 0x5ef72966
+#define LEGO_WEIGHTS_GLSL 0x5d6c73b8
 
 // How many bytes the source of weights has.
 int weightsSourceBytes() {
@@ -18,24 +18,24 @@ int weightsDestinationBytes() {
   return 4608;
 }
 
-// How many blocks of 256 threads a launch of weights has; any number works.
+// How many blocks of 256 threads are best for weights; any number works.
 int weightsBlocks() {
   return 5;
 }
 
 layout(local_size_x = 256) in;
-layout(std430, binding = 0) readonly buffer weights_Source { uint weights_src[]; };
-layout(std430, binding = 1) buffer weights_Destination { uint weights_dst[]; };
+layout(std430, binding = 0) readonly buffer WeightsSource { uint weightsSrc[]; };
+layout(std430, binding = 1) buffer WeightsDestination { uint weightsDst[]; };
 
 // Copies each element of the source to its place in the destination: a thread for each word of 4
 // elements.
-// Sizes are as those of the functions above. The two memories do not overlap.
-// weights_src: 4608 elements
-// weights_dst: 4608 elements
-// Dispatch any number of groups of 256: weightsBlocks() is best. main() calls it with the sizes.
+// The two memories do not overlap.
+// weightsSrc: 4608 elements, 4 in a word
+// weightsDst: 4608 elements, 4 in a word
+// Dispatch any number of groups of 256: weightsBlocks() is best. main() calls it.
 void weights() {
   for (int id = int(gl_GlobalInvocationID.x); id < 1152; id += int(gl_NumWorkGroups.x) * 256) {
-    uint word = weights_dst[id];
+    uint word = weightsDst[id];
     for (int part = 0; part < 4; ++part) {
       int place = 4 * id + part;
       int i0_0 = place / 2304;
@@ -48,14 +48,14 @@ void weights() {
       int r0_3 = r0_2 % 4;
       if (i0_0 < 2) {
         int origin = 144 * i0_0 + i0_1 + 36 * i0_2 + 288 * i0_3 + 9 * r0_3;
-        uint value = (weights_src[origin / 4] >> (origin % 4 * 8)) & 0xffu;
+        uint value = (weightsSrc[origin / 4] >> (origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << (part * 8))) | (value << (part * 8));
       }
     }
-    weights_dst[id] = word;
+    weightsDst[id] = word;
   }
 }
 
-#elif LEGO_WEIGHTS_GLSL != 0x5ef72966
+#elif LEGO_WEIGHTS_GLSL != 0x5d6c73b8
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_GLSL

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_H
-#define LEGO_WEIGHTS_H 0x0237fffc
+#define LEGO_WEIGHTS_H 0x7b920285
 
 #include <string.h>
 #include <stdint.h>
@@ -252,7 +252,7 @@ static inline __attribute__((always_inline)) void weights_block1(
 
 /// Copies each element of the source to its place in the destination: kernels of 16 and of 4
 /// registers through a buffer.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 4608 elements
 /// @param dst 4608 elements
 static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
@@ -290,6 +290,6 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_WEIGHTS_H != 0x0237fffc
+#elif LEGO_WEIGHTS_H != 0x7b920285
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_H

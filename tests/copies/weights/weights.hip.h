@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HIP_H
-#define LEGO_WEIGHTS_HIP_H 0x50c0d0fc
+#define LEGO_WEIGHTS_HIP_H 0x31ffa6c0
 
 #ifndef LEGO_HOST_DEVICE
 #ifdef __HIP__
@@ -23,7 +23,7 @@
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number works.
+/// How many blocks of 256 threads are best for weights; any number works.
 [[nodiscard]] LEGO_HOST_DEVICE constexpr long long weights_blocks() noexcept {
   return 2;
 }
@@ -31,7 +31,7 @@
 #ifdef __HIP__
 /// Copies each element of the source to its place in the destination: tiles of 9 x 4 x 16 x 4
 /// through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 4608 elements
 /// @param dst 4608 elements
 /// @note Launch blocks of 256 threads, any number of them: weights_blocks() is best.
@@ -85,6 +85,6 @@ inline hipError_t weights_launch(const T* src, T* dst, hipStream_t stream = null
 #endif
 #endif
 
-#elif LEGO_WEIGHTS_HIP_H != 0x50c0d0fc
+#elif LEGO_WEIGHTS_HIP_H != 0x31ffa6c0
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HIP_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x21bd0baa
+#define LEGO_WEIGHTS_HPP 0x34f31ba2
 
 #include <cassert>
 #include <cstddef>
@@ -277,7 +277,7 @@ inline __attribute__((always_inline)) void block1(
 
 /// Copies each element of the source to its place in the destination: kernels of 16 and of 4
 /// registers through a buffer.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 4608 elements
 /// @param dst 4608 elements
 template <class T>
@@ -331,6 +331,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x21bd0baa
+#elif LEGO_WEIGHTS_HPP != 0x34f31ba2
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_METAL
-#define LEGO_WEIGHTS_METAL 0x30ff4092
+#define LEGO_WEIGHTS_METAL 0x259758a5
 
 #include <metal_stdlib>
 
@@ -17,14 +17,14 @@ static inline long weightsDestinationBytes() {
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number works.
+/// How many blocks of 256 threads are best for weights; any number works.
 static inline long weightsBlocks() {
   return 2;
 }
 
 /// Copies each element of the source to its place in the destination: tiles of 9 x 4 x 16 x 4
 /// through shared memory.
-/// Sizes are as those of the functions above. The two memories do not overlap.
+/// The two memories do not overlap.
 /// @param src 4608 elements
 /// @param dst 4608 elements
 /// @pre Both memories begin at a multiple of 16 bytes
@@ -70,6 +70,6 @@ kernel void weights(
   }
 }
 
-#elif LEGO_WEIGHTS_METAL != 0x30ff4092
+#elif LEGO_WEIGHTS_METAL != 0x259758a5
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_METAL

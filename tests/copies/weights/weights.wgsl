@@ -15,21 +15,20 @@ fn weightsDestinationBytes() -> i32 {
   return 4608;
 }
 
-/// How many blocks of 256 threads a launch of weights has; any number works.
+/// How many blocks of 256 threads are best for weights; any number works.
 fn weightsBlocks() -> i32 {
   return 5;
 }
 
-@group(0) @binding(0) var<storage, read> weights_src: array<u32>;
-@group(0) @binding(1) var<storage, read_write> weights_dst: array<u32>;
+@group(0) @binding(0) var<storage, read> weightsSrc: array<u32>;
+@group(0) @binding(1) var<storage, read_write> weightsDst: array<u32>;
 
 /// Copies each element of the source to its place in the destination: a thread for each word of 4
 /// elements.
-/// Sizes are as those of the functions above. The two memories do not overlap.
-/// weights_src: 4608 elements
-/// weights_dst: 4608 elements
-/// Dispatch any number of groups of 256: weightsBlocks() is best. Sizes are a uniform buffer of
-/// i32.
+/// The two memories do not overlap.
+/// weightsSrc: 4608 elements, 4 in a word
+/// weightsDst: 4608 elements, 4 in a word
+/// Dispatch any number of groups of 256: weightsBlocks() is best.
 @compute @workgroup_size(256)
 fn weights(
   @builtin(local_invocation_index) own: u32,
@@ -37,7 +36,7 @@ fn weights(
   @builtin(num_workgroups) groups: vec3<u32>,
 ) {
   for (var id = i32(group.x) * 256 + i32(own); id < 1152; id += i32(groups.x) * 256) {
-    var word = weights_dst[id];
+    var word = weightsDst[id];
     for (var part = 0; part < 4; part++) {
       let place = 4 * id + part;
       let i0_0 = place / 2304;
@@ -50,10 +49,10 @@ fn weights(
       let r0_3 = r0_2 % 4;
       if (i0_0 < 2) {
         let origin = 144 * i0_0 + i0_1 + 36 * i0_2 + 288 * i0_3 + 9 * r0_3;
-        let value = (weights_src[origin / 4] >> u32(origin % 4 * 8)) & 0xffu;
+        let value = (weightsSrc[origin / 4] >> u32(origin % 4 * 8)) & 0xffu;
         word = (word & ~(0xffu << u32(part * 8))) | (value << u32(part * 8));
       }
     }
-    weights_dst[id] = word;
+    weightsDst[id] = word;
   }
 }
