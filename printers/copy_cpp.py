@@ -14,8 +14,8 @@ from lego_emit.printers.copy_kernels import COMMA, WORDS
 
 CPP = replace(
     C,
-    one="std::memcpy({to}, {of}, {count});",
-    run="std::memcpy({to}, {of}, {count});",
+    one=f"std::memcpy({{to}}{COMMA}{{of}}{COMMA}{{count}});",
+    run=f"std::memcpy({{to}}{COMMA}{{of}}{COMMA}{{count}});",
     zeros="std::memset(static_cast<void*>({to}), 0, {count});",
     each=("const auto at = {call};", C.each[1], f"std::{C.each[2]}"),
 )

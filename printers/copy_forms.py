@@ -41,8 +41,8 @@ from lego_emit.printers.copy_kernels import COMMA, VECTOR, WORDS
 from lego_emit.printers.copy_vectors import VectorsInC
 
 C = NestForms(
-    one="memcpy({to}, {of}, {count});",
-    run="memcpy({to}, {of}, {count});",
+    one=f"memcpy({{to}}{COMMA}{{of}}{COMMA}{{count}});",
+    run=f"memcpy({{to}}{COMMA}{{of}}{COMMA}{{count}});",
     zeros="memset({to}, 0, {count});",
     each=(
         "const {places} at = {call};",
@@ -166,7 +166,7 @@ class LinesInC(VectorsInC):
             for k in range(0, n, step):
                 to, of = (f"{name} + {k}" if k else name for name in ("to", "of"))
                 count = min(step, n - k) * size
-                found.append(f"  {self.forms.run.format(to=to, of=of, count=count)}")
+                found.append(self.line(self.forms.run.format(to=to, of=of, count=count), 2))
             found.append("}")
         return found
 
@@ -222,7 +222,7 @@ class LinesInC(VectorsInC):
         terms: list[str] = []
         own: list[str] = []
         last, along = ways.steps[-1]
-        many = TOGETHER if last % TOGETHER == 0 else 1
+        many = TOGETHER if last % TOGETHER == 0 and last > TOGETHER else 1
         for at, (name, (n, stride)) in enumerate(zip(loops, ways.steps, strict=True)):
             step = f"{name} += {many}" if many > 1 and name == loops[-1] else f"++{name}"
             yield f"{pad}for ({self.integer} {name} = 0; {name} < {n}; {step}) {{{{"

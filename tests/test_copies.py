@@ -638,6 +638,9 @@ def test_orders_of_interleaved_bits_have_few_loops(turned):
     text = str(copy(*(pair[::-1] if turned else pair), "c", element=4, name="order"))
     direct = text[text.index("} else {") : text.index("#else", text.index("} else {"))]
     assert 1 < direct.count("for (") <= 11 and "for (int64_t tile" in direct
+    assert re.search(r"memcpy\(\n +dst [^\n]+,\n +src [^\n]+,\n +8\);", text)
+    block = copy(Row(8, 8), catalogue["nvidia.SW128"](8, 128), "c", element=4, name="block")
+    assert not re.search(r"< (\d+); \w+ \+= \1", text + str(block))  # loops of one round
     text = str(copy(*(pair[::-1] if turned else pair), "javascript", element=4, name="order"))
     assert text.count("for (") == 3 and "Math." not in text
 

@@ -170,11 +170,11 @@ class Hinted(Tiles):
             last = line[-1]
             stride = (self.digits[last].a, self.digits[last].b)[array]
             step = max(1, LINE // self.bytes // stride)
-            once = 0 < self._known(last) <= step
-            own = [None if d in (line if once else line[:-1]) else at[d] for d in range(len(at))]
             rows = [d for d, size in enumerate(self.tile) if size and d not in line]
             loops = [Loop(self.inner[d], self.n[d], ()) for d in rows]
-            loops += [] if once else [Loop(self.inner[last], self.n[last], (), step)]
+            if not 0 < self._known(last) <= step:  # else all of it is in a line
+                loops, line = [*loops, Loop(self.inner[last], self.n[last], (), step)], line[:-1]
+            own = [None if d in line else name for d, name in enumerate(at)]
             found += nested(loops, (Fetch(Ref(side, self.at(own)[array])),))
         return tuple(found)
 

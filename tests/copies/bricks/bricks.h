@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_H
-#define LEGO_BRICKS_H 0x4978ec1c
+#define LEGO_BRICKS_H 0x7a895fd2
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -103,8 +103,9 @@ static inline void bricks(
           for (int64_t i3 = 0; i3 < 2; ++i3) {
             for (int64_t i4 = 0; i4 < 2; ++i4) {
               memcpy(
-                  dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4, src + a * i0 + a1 * i1 + 4 * i2
-                  + a2 * i3 + a3 * i4, 32);
+                  dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4,
+                  src + a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4,
+                  32);
             }
           }
         }
@@ -118,8 +119,9 @@ static inline void bricks(
         for (int64_t i3 = 0; i3 < 2; ++i3) {
           for (int64_t i4 = 0; i4 < 2; ++i4) {
             memcpy(
-                dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4, src + a * i0 + a1 * i1 + 4 * i2
-                + a2 * i3 + a3 * i4, 32);
+                dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4,
+                src + a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4,
+                32);
           }
         }
       }
@@ -128,6 +130,6 @@ static inline void bricks(
 #endif
 }
 
-#elif LEGO_BRICKS_H != 0x4978ec1c
+#elif LEGO_BRICKS_H != 0x7a895fd2
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_H

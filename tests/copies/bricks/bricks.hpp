@@ -3,7 +3,7 @@
 // A copy from Row(2*P, 2*Q, 4*R) to GroupBy([2*P, 2*Q, 4*R]).OrderBy(RegP([P, 2, Q, 2, R, 4], [0,
 // 2, 4, 1, 3, 5]))
 #ifndef LEGO_BRICKS_HPP
-#define LEGO_BRICKS_HPP 0x2e4ab030
+#define LEGO_BRICKS_HPP 0x408e016f
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -120,8 +120,9 @@ inline void bricks(
           for (std::int64_t i3 = 0; i3 < 2; ++i3) {
             for (std::int64_t i4 = 0; i4 < 2; ++i4) {
               std::memcpy(
-                  dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4, src + a * i0 + a1 * i1 + 4 * i2
-                  + a2 * i3 + a3 * i4, 32);
+                  dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4,
+                  src + a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4,
+                  32);
             }
           }
         }
@@ -135,8 +136,9 @@ inline void bricks(
         for (std::int64_t i3 = 0; i3 < 2; ++i3) {
           for (std::int64_t i4 = 0; i4 < 2; ++i4) {
             std::memcpy(
-                dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4, src + a * i0 + a1 * i1 + 4 * i2
-                + a2 * i3 + a3 * i4, 32);
+                dst + a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4,
+                src + a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4,
+                32);
           }
         }
       }
@@ -159,6 +161,6 @@ inline void bricks(
 
 }  // namespace lego
 
-#elif LEGO_BRICKS_HPP != 0x2e4ab030
+#elif LEGO_BRICKS_HPP != 0x408e016f
 #error two different units are named bricks; give name= to one of them
 #endif  // LEGO_BRICKS_HPP

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_H
-#define LEGO_MORTON_H 0x677b4096
+#define LEGO_MORTON_H 0x1503bd79
 
 #include <string.h>
 #include <stdint.h>
@@ -107,9 +107,9 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
             for (int64_t i5 = 0; i5 < 2; ++i5) {
               for (int64_t i6 = 0; i6 < 2; ++i6) {
                 memcpy(
-                    dst + 128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5
-                    + 2 * i6, src + 128 * i0 + 8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5
-                    + 16 * i6, 4);
+                    dst + 128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5 + 2 * i6,
+                    src + 128 * i0 + 8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5 + 16 * i6,
+                    4);
               }
             }
           }
@@ -120,6 +120,6 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
 #endif
 }
 
-#elif LEGO_MORTON_H != 0x677b4096
+#elif LEGO_MORTON_H != 0x1503bd79
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_H

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x0b402edf
+#define LEGO_MORTON_HPP 0x2b529691
 
 #include <cassert>
 #include <cstddef>
@@ -127,9 +127,9 @@ inline void morton(const T* __restrict src, T* __restrict dst) {
             for (std::int64_t i5 = 0; i5 < 2; ++i5) {
               for (std::int64_t i6 = 0; i6 < 2; ++i6) {
                 std::memcpy(
-                    dst + 128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5
-                    + 2 * i6, src + 128 * i0 + 8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5
-                    + 16 * i6, 4);
+                    dst + 128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5 + 2 * i6,
+                    src + 128 * i0 + 8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5 + 16 * i6,
+                    4);
               }
             }
           }
@@ -153,6 +153,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x0b402edf
+#elif LEGO_MORTON_HPP != 0x2b529691
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

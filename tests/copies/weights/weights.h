@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_H
-#define LEGO_WEIGHTS_H 0x7b920285
+#define LEGO_WEIGHTS_H 0x00cf2d32
 
 #include <string.h>
 #include <stdint.h>
@@ -279,8 +279,9 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
           for (int64_t i3 = 0; i3 < 16; ++i3) {
             for (int64_t i4 = 0; i4 < 4; ++i4) {
               memcpy(
-                  dst + 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4, src + 144 * i0 + i1 + 36 * i2
-                  + 288 * i3 + 9 * i4, 1);
+                  dst + 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4,
+                  src + 144 * i0 + i1 + 36 * i2 + 288 * i3 + 9 * i4,
+                  1);
             }
           }
         }
@@ -290,6 +291,6 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_WEIGHTS_H != 0x7b920285
+#elif LEGO_WEIGHTS_H != 0x00cf2d32
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_H

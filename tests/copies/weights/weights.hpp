@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x34f31ba2
+#define LEGO_WEIGHTS_HPP 0x7721b2f6
 
 #include <cassert>
 #include <cstddef>
@@ -307,8 +307,9 @@ inline void weights(const T* __restrict src, T* __restrict dst) {
           for (std::int64_t i3 = 0; i3 < 16; ++i3) {
             for (std::int64_t i4 = 0; i4 < 4; ++i4) {
               std::memcpy(
-                  dst + 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4, src + 144 * i0 + i1 + 36 * i2
-                  + 288 * i3 + 9 * i4, 1);
+                  dst + 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4,
+                  src + 144 * i0 + i1 + 36 * i2 + 288 * i3 + 9 * i4,
+                  1);
             }
           }
         }
@@ -331,6 +332,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x34f31ba2
+#elif LEGO_WEIGHTS_HPP != 0x7721b2f6
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP
