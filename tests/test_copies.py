@@ -36,7 +36,7 @@ from lego_emit import (
 )
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
-from lego_emit.copies import checks, running
+from lego_emit.copies import checks, pieces, running
 from lego_emit.copies import unit as units
 from lego_emit.copies.bits import counted
 from lego_emit.copies.checks import check, covering, sizes_of
@@ -620,6 +620,7 @@ def test_one_counter_takes_the_place_of_loops_over_bits():
             for s in statements:
                 if isinstance(s, Let):
                     env = {**env, s.name: evaluated(s.value, env, {})}
+                    assert env[s.name] >= 0  # of unsigned languages
                 elif isinstance(s, Loop):
                     for k in range(evaluated(s.stop, env, {})):
                         yield from places(s.body, {**env, s.name: k})
@@ -630,6 +631,30 @@ def test_one_counter_takes_the_place_of_loops_over_bits():
         found = counted(nested(loops, body), fresh.fresh, least=1)
         assert [*places(found, {})] == wanted
         assert sum(isinstance(s, Loop) for s in walk(found)) == 1
+
+
+def test_bits_that_fall_in_rust(need):
+    need("rustc", "rustup")
+    falls = Strided(
+        ((2,) * 6, (2,) * 6), ((1, -4, -16, 64, 256, -1024), (-2, 8, 32, -128, 512, 2048)), 1174
+    )
+    assert copy(Row(64, 64), falls, "rust", element=16).verify()
+
+
+def test_large_copies_of_registers_are_checked():
+    """Elements that fill one, in more digits than are run at once."""
+    assert copy(Row(4096, 4096), catalogue["morton.2D"](4096, 4096), "c", element=16).checks
+
+
+def test_parts_name_no_stride_that_they_have_one_index_of(monkeypatch):
+    """Of digits of two that parts divide."""
+    monkeypatch.setattr(pieces, "PIECE", 512)
+    steps = (188, 4, -22, 1, 2, 11, 94, 4 * LD, 64 * LD, LD, 47, 16 * LD)
+    bits = Strided(((2,) * 12,), (steps,), 22)
+    rows = GroupBy([4096]).OrderBy(RegP([2] * 12, [11, 3, 9, 8, 7, 5, 0, 4, 2, 1, 10, 6]))
+    text = str(copy(bits, rows, "c", element=2, assume=["LD >= 376"], threads=True))
+    names = re.findall(r"const int64_t (\w+) =", text[text.index("void copy_part(") :])
+    assert [n for n in names if len(re.findall(rf"\b{n}\b", text)) == 1] == []
 
 
 @pytest.mark.parametrize("turned", [False, True])

@@ -96,7 +96,7 @@ def _is_read_apart(loop: Loop) -> bool:
     """Whether statements of a loop read its index, but not in places or as a number of strides."""
     return any(
         loop.name in names_of(v) and not (isinstance(s, Let) and _split(v, {loop.name}))
-        for s in walk(loop.body)
+        for s in walk(loop.body, False)
         for v in vars(s).values()
         if isinstance(v, Node)
     )
@@ -148,12 +148,15 @@ class Counter:
         (*_, last) = strides
         if all(stride == last << k for k, stride in enumerate(reversed(strides))):
             return linear(rest, [(const(last), self.name)])
-        if is_named and rest == NOTHING:
+        if is_named and rest == NOTHING and min(strides) >= 0:
             return self._sum(strides)
-        if strides not in self._found:
-            name = self.fresh(STEMS.get(ref.array, "base"))
-            self._found[strides] = Let(name, self._sum(strides))
-        return linear(rest, [(const(1), self._found[strides].name)])
+        for sign in (1, -1):  # what falls apart: there are languages without integers below 0
+            if any(own := tuple(max(0, sign * stride) for stride in strides)):
+                if own not in self._found:
+                    name = self.fresh(STEMS.get(ref.array, "base"))
+                    self._found[own] = Let(name, self._sum(own))
+                rest = linear(rest, [(const(sign), self._found[own].name)])
+        return rest
 
     def _sum(self, strides: Sequence[int]) -> Node:
         """The sum of the number's bits, each times its stride: bits whose strides double are taken together."""
@@ -173,7 +176,7 @@ class Counter:
         node = replace(made("and", var(self.name), mask), lo=0, hi=mask)
         if stride % unit == 0:
             return node if stride == unit else made("mul", stride // unit, node)
-        if stride > 0 and unit % stride == 0:
+        if unit % stride == 0:
             return made("shr", node, (unit // stride).bit_length() - 1)
         return made("mul", stride, made("shr", node, bit))
 

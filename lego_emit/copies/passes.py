@@ -119,7 +119,7 @@ def passes_of(digits: Sequence[Digit], element_bytes: int) -> Passes | None:
     for reads in (True, False):
         near, far = sides if reads else sides[::-1]
         line = lanes_of(digits, far, lanes)
-        if line is None:
+        if not line:  # as one element fills a register
             continue
         neighbors = _neighbors(digits, near)
         own = {k for k, _ in line}

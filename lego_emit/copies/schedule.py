@@ -283,7 +283,7 @@ class BoxNest(Hinted):
             mover.kernel,
             Ref(BUFFER, linear(const(0), [(const(strides[k]), name) for k, name in inner])),
             Ref(SOURCE, linear(of, [(self.a[k], name) for k, name in inner])),
-            tuple(self.a),
+            mover.strides(self.a),
             tuple(map(const, strides)),
         )
         row = [(k, self.inner[k]) for k in rows]

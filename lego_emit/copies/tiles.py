@@ -233,6 +233,10 @@ class Mover:
     kernel: Kernel | None = None
     whole: int | None = None  # the digit that is a run
 
+    def strides(self, of: Sequence[Node]) -> tuple[Node, ...]:
+        """Those of the digits of a cell; 0 of others, whose names nothing reads."""
+        return tuple(s if n > 1 else const(0) for s, n in zip(of, self.cell, strict=True))
+
 
 class Tiles:
     """The mover and the tiles of one box."""
@@ -434,8 +438,8 @@ class Tiles:
             mover.kernel,
             Ref(DESTINATION, to),
             Ref(SOURCE, of),
-            tuple(self.a),
-            tuple(self.b),
+            mover.strides(self.a),
+            mover.strides(self.b),
             streams,
         )
 
