@@ -27,7 +27,7 @@ def _emits(name: str | None) -> Callable[[Any], Any]:
     options = (
         target_option(
             "targets", multiple=True, default=[DEFAULT], show_default=True,
-            help="Language to emit; repeat it.",
+            help="Language to emit; repeat it.", having="copies",
         ),
         click.option(
             "-o", "--output", default="-", metavar="FILE-or-DIR",
@@ -148,7 +148,7 @@ def _emit(
     from ..copies.unit import copy as made
     from ..copies.unit import name_of
 
-    languages = target_names(targets)
+    languages = target_names(targets, "copies")
     where = destination(output, languages)
     size: Any = int(element) if element.isdecimal() else element
     options["sizes"] = sizes_left(options["sizes"], params, ends)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
@@ -264,14 +264,24 @@ def numbers_option(
         raise click.BadParameter(f"{text[:60]!r} is not of the form 8,16", ctx, param) from None
 
 
-def target_option(*names: str, help: str, **settings: Any) -> Callable[[Any], Any]:
-    """--target, whose names a shell can complete and the help lists."""
+def target_option(
+    *names: str, help: str, having: str = "", **settings: Any
+) -> Callable[[Any], Any]:
+    """--target, whose names a shell can complete and the help lists. having: what its languages have."""
+
+    def known() -> Iterable[str]:  # those that have something are loaded for it
+        return registry.working(having) if having else registry.targets()
 
     def complete(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
-        return [name for name in registry.targets() if name.startswith(begun)]
+        return [name for name in known() if name.startswith(begun)]
 
-    help = f"{help} One of {', '.join(registry.targets())}."
-    return click.option("--target", "-t", *names, shell_complete=complete, help=help, **settings)
+    class Target(click.Option):
+        def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+            self.help = f"{help} One of {', '.join(known())}."
+            return super().get_help_record(ctx)
+
+    own = {"shell_complete": complete, "cls": Target}
+    return click.option("--target", "-t", *names, **own, **settings)
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -298,14 +308,15 @@ def file_and_name(source: str) -> tuple[str, str]:
     return file, wanted
 
 
-def target_names(targets: Sequence[str]) -> list[str]:
-    """The targets' own names, each once; of "all", a plug-in that does not load is left out."""
+def target_names(targets: Sequence[str], having: str = "") -> list[str]:
+    """The targets' own names, each once; of "all", a plug-in that does not load is left out. having: what all have."""
     if "all" not in targets:
         return list(dict.fromkeys(registry.printer(target).name for target in targets))
     found = []
     for target in registry.targets():
         try:
-            found.append(registry.printer(target).name)
+            printer = registry.printer(target)
+            found += [printer.name] if not having or getattr(printer, having, "") else []
         except TargetError as error:
             warn(f"{error}; {target} is left out")
     return found

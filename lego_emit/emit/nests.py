@@ -459,8 +459,8 @@ def forms_of(printer: Any) -> Any:
     """The class that has the text of a language's copies. Raises TargetError where there is none."""
     where = getattr(printer, "copies", "")
     if not where:
-        known = [n for n, other in registry.working().items() if getattr(other, "copies", "")]
-        raise TargetError(f"{printer.title} has no copies; {', '.join(known)} have")
+        known = ", ".join(registry.working("copies"))
+        raise TargetError(f"{printer.title} has no copies; {known} have")
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)
 

@@ -26,14 +26,14 @@ def own_targets() -> list[str]:
     return sorted(name for name, entry in entries(GROUP).items() if entry.value.startswith(OWN))
 
 
-def working() -> dict[str, Printer]:
+def working(having: str = "") -> dict[str, Printer]:
     """The installed printers by their names, without those that cannot be used: what is wrong with
-    one is said where it is asked for."""
+    one is said where it is asked for. having: what they have, as "copies"."""
     found: dict[str, Printer] = {}
     for name in targets():
         with suppress(TargetError):
             found[name] = printer(name)
-    return found
+    return {n: one for n, one in found.items() if not having or getattr(one, having, "")}
 
 
 def index_types() -> list[str]:
