@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import replace
 from functools import cache
 from math import prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -970,6 +971,32 @@ def test_conversions_and_comparisons_name_copies(tmp_path, monkeypatch):
     assert "static inline void copy(const uint32_t *restrict src" in done.output
 
 
+def test_commands_of_copies_list_languages_that_have_some(tmp_path):
+    """So does their help."""
+    shown = CliRunner().invoke(main, ["pack", "--help"]).output
+    assert "One of c, cpp" in shown and "mlir" not in shown
+    assert "mlir" in CliRunner().invoke(main, ["generate", "--help"]).output
+    given = ["pack", "-e", "Row(M // 2, 2)", "--of", "M", "-t", "all", "-o", str(tmp_path / "out")]
+    assert CliRunner().invoke(main, given).exit_code == 0
+    assert (tmp_path / "out" / "pack.wgsl").exists()
+
+
+@pytest.mark.filterwarnings("always::lego_emit.LegoWarning")
+def test_commands_warn_once_of_tiles_that_are_cut_from_no_matrix(tmp_path, monkeypatch):
+    given = ["pack", "-e", "Row(4, 4, 8, 8)", "-t", "c", "-t", "fortran", "--plan"]
+    assert (
+        CliRunner().invoke(main, given).stderr.count("warning: copy: this is memcpy; to cut") == 1
+    )
+    assert not CliRunner().invoke(main, [*given, "--of", "32, 32"]).stderr
+    monkeypatch.chdir(tmp_path)
+    Path("layouts.py").write_text("from lego_emit import Row\ntiles = Row(4, 4, 8, 8)\n")
+    Path("lego-emit.toml").write_text(
+        'targets = ["c"]\n[[layouts]]\nsource = "layouts.py:tiles"\noutput = "t.h"\npack = true\n'
+    )
+    done = CliRunner().invoke(main, ["build"])
+    assert done.exit_code == 0 and done.stderr.count("this is memcpy; to cut tiles") == 1
+
+
 def test_a_plan_runs_without_a_compiler():
     curve = catalogue["hilbert.2D"](8, 8)
     given = np.arange(64)
@@ -1072,9 +1099,13 @@ WRONG = {
     "has a matrix of 30, 30": lambda: pack(
         ExpandBy([30, 30], [32, 32], TileBy([4, 4], [8, 8])), "c", of=(17, 17)
     ),
-    "fit int64 [^;]*; a copy's numbers have the type that its language has for sizes: [^;]*$": (
-        lambda: copy(Row(2**40, 2**40), Col(2**40, 2**40), "c")
+    "^turn: .* fit int64 [^;]*; a copy's numbers have the type that its language has for sizes: [^;]*$": (
+        lambda: copy(Row(2**40, 2**40), Col(2**40, 2**40), "c", name="turn")
     ),
+    "moves no masks; .* array.filled": lambda: copy(Row(4), Row(4), "c").run(
+        np.ma.masked_array(np.arange(4, dtype=np.uint32), mask=[1, 0, 0, 0])
+    ),
+    "'real64'; .*, 8 for 64 bits, or": lambda: copy(Row(4), Row(4), "c", element="real64"),
     "fit int32 [^;]*; a copy's .* sizes: [^;]*$": lambda: copy(
         Row(M, 2**40), Col(M, 2**40), "wgsl"
     ),

@@ -210,7 +210,7 @@ def test_values_on_the_command_line_and_in_a_project(tmp_path, monkeypatch):
     done = CliRunner().invoke(main, ["pack", *rows, "-t", "c"])
     assert "pack layouts.py:columns --target c --of layouts.py:rows\n" in done.output
     for text, said in (
-        ("v ^", "no expression"), ("v ^ K", "name 'K' is not defined"), ("v + 0.5", "no integer"),
+        ("v ^", "value is 'v ^': no expression: invalid syntax"), ("v ^ K", "name 'K' is not defined"), ("v + 0.5", "no integer"),
         ("layouts.py:change", "Did you mean 'changed'?"), ("v, 1", "becomes an element of its own type"),
     ):  # fmt: skip
         done = CliRunner().invoke(main, [*command, text])

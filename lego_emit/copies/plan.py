@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..ir.program import Function
 
 PAD = -2  # what stands in a model of memory where a copy writes zeros
+CUT = "to cut tiles from the rows of a matrix, give pack or unpack of=, its sizes"
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     if plan.is_memcpy:
         said.append("both memories hold the elements in one order: this is memcpy")
         if space.destination.dims == space.source.dims and len(space.names) > 2:
-            said.append("to cut tiles from the rows of a matrix, give of=, the sizes of the matrix")
+            said.append(CUT)
     if len(boxes) > 1:
         said.append(f"{len(boxes)} boxes, as the digits do not divide each axis")
     if padding:

@@ -121,6 +121,10 @@ def run(unit: Any, array: Any, out: Any, sizes: Mapping[str, int]) -> Any:
     """What Copy.run does, for these sizes."""
     plan = unit.plan
     sizes = checked_sizes(unit, sizes)
+    if any(isinstance(one, np.ma.MaskedArray) for one in (array, out)):
+        raise LayoutError(
+            f"{unit.name}: a copy moves no masks; give a plain array, as array.filled(0)"
+        )
     given = np.asarray(array)
     if given.dtype.itemsize != plan.element_bytes or given.dtype.hasobject:
         raise LayoutError(

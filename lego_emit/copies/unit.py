@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from inspect import signature
@@ -14,6 +16,7 @@ from ..emit.nests import OWN, Routines, forms_of
 from ..emitted import Emitted, emit_program
 from ..errors import (
     LayoutError,
+    LegoWarning,
     OptionError,
     TargetError,
     WidthError,
@@ -54,7 +57,7 @@ from .kinds import nest_of
 from .pairs import check_layout, pair_of
 from .pieces import Pieces, each_in_pieces, in_pieces
 from .places import RESULTS, places
-from .plan import Plan, plan_of
+from .plan import CUT, Plan, plan_of
 from .tiles import VECTOR, Names
 from .value import followed
 from .values import least, node_of
@@ -233,16 +236,18 @@ def copy(
                 f"names that begin with {name}_"
             )
     plan = plan_of(space, element_bytes, zero)
+    if CUT in plan.notes:
+        warnings.warn(f"copy: this is memcpy; {CUT}", LegoWarning, stacklevel=3)
     try:
         function = places(space, f"{name}_places", printer, assume, forms.places_type)
         plan = replace(plan, function=function, value=made_of)
         return unit_of(plan, (A, B), target, name, naming, tuple(told.header), threads)
     except (TargetError, WidthError) as error:
-        if not error.way_out:
-            raise
+        said = str(error).replace(f"{name}_places:", f"{name}:", 1)
         raise type(error)(
-            str(error).removesuffix(f"; {error.way_out}"),
-            "a copy's numbers have the type that its language has for sizes: give smaller sizes, or ranges= of them",
+            said.removesuffix(f"; {error.way_out}"),
+            "a copy's numbers have the type that its language has for sizes: give smaller sizes, or ranges= of them"
+            * bool(error.way_out),
         ) from None
 
 
@@ -416,17 +421,16 @@ def bytes_of(element: Any) -> int:
 
         try:
             found = np.dtype(element)
-        except (
-            TypeError,
-            ValueError,
-            SyntaxError,
-        ):  # the last two of texts and dicts that are no types
+        except (TypeError, ValueError, SyntaxError):  # the last two of what is no type
             found = None
         if found is not None and 1 <= found.itemsize <= MOST_BYTES and not found.hasobject:
             return found.itemsize
+    bits = re.fullmatch(r"[A-Za-z]+(\d+)(_\w+)?", element) if isinstance(element, str) else None
+    n = int(bits[1]) if bits else 0
+    said = f", {n // 8} for {n} bits," * (n % 8 == 0 < n)  # as of "f32" or "real64"
     raise OptionError(
-        f"element is {short_repr(element)}; give 'uint8' .. 'uint64', a number of bytes up to {MOST_BYTES}, or a "
-        "NumPy dtype"
+        f"element is {short_repr(element)}; give 'uint8' .. 'uint64', a number of bytes up to {MOST_BYTES}{said or ','} "
+        "or a NumPy dtype"
     )
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from importlib.machinery import ModuleSpec
 from inspect import signature
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, TextIO
 
 from ..algebra.block import Block, is_bundle, is_packed
@@ -161,12 +161,7 @@ def typed(text: str, place: str = "") -> Any:
     import lego_emit as top
 
     place = place or f"{TYPED}{text!r}"
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-        code = compile(tree, place, "eval", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        said = error.msg if isinstance(error, SyntaxError) else error
-        raise LoadError(f"{place}: no expression: {said}") from None
+    tree, code = _parsed(text, place)
     known = {*dir(top)} - {"errors", "__version__"}
     scope: dict[str, Any] = {"__name__": MODULE_NAME}
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
@@ -204,7 +199,19 @@ def of_element(text: str) -> Any:
         >>> of_element("v ^ 0x88")(1)
         137
     """
-    return typed(f"lambda v: ({text.strip()})")
+    place = f"value is {text!r}"
+    _parsed(text, place)
+    return typed(f"lambda v: ({text.strip()})", place)
+
+
+def _parsed(text: str, place: str) -> tuple[ast.Expression, CodeType]:
+    """An expression as a tree, and compiled. Raises LoadError where it is none."""
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+        return tree, compile(tree, place, "eval", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        said = error.msg if isinstance(error, SyntaxError) else error
+        raise LoadError(f"{place}: no expression: {said}") from None
 
 
 def names_in(path: Path) -> list[str]:
