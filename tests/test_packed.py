@@ -31,6 +31,7 @@ from lego_emit import (
 )
 from lego_emit.cli import main
 from lego_emit.emit import fields, registry
+from lego_emit.emitted import emit_program
 from lego_emit.errors import (
     IndexRangeError,
     InternalError,
@@ -40,6 +41,7 @@ from lego_emit.errors import (
     TraceError,
     VerifyError,
 )
+from lego_emit.pipeline import build_program, dialect_of
 from lego_emit.run.registry import toolchain as registry_of
 from lego_emit.trace.packed import with_values
 
@@ -214,6 +216,18 @@ def subjects(every):
     yield Packed(Col(4, 6), 32), {}, {}
 
 
+PROGRAMS = {}  # by fields, their options, and what lowering takes from a language
+
+
+def shared(packed, language, options):
+    """generate(), with one program for all languages that agree on it."""
+    printer = registry.printer(language)
+    key = repr(packed), repr(options), dialect_of(printer)
+    if key not in PROGRAMS:
+        PROGRAMS[key] = build_program(packed, printer, f"f{len(PROGRAMS)}", **options)
+    return emit_program(PROGRAMS[key], language, subject=packed)
+
+
 def compared(toolchain_of, language, every):
     toolchain = toolchain_of(language)
     narrow = language in ("glsl", "wgsl")
@@ -224,7 +238,7 @@ def compared(toolchain_of, language, every):
     for packed, options, _ in found:
         key = repr(packed), repr(options)
         if key not in made:
-            made[key] = generate(packed, language, name=f"f{len(made)}", **options)
+            made[key] = shared(packed, language, options)
     units = [*made.values()]
     runs = dict(zip(made, toolchain.compile(units), strict=True))
     count = 0

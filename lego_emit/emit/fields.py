@@ -289,7 +289,7 @@ class Fields:
 
     def lines(self) -> list[str]:
         """Both functions, whose programs are checked first."""
-        check(self.p, self.width)
+        check(replace(self.p, name="", get="", set="", words=""), self.width)
         made = programs(self.p, self.width, self._index(SHIFT))
         both = zip(self.commented(), made, strict=True)
         return [
