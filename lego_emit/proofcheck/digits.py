@@ -44,7 +44,7 @@ from .polynomials import (
     without,
 )
 from .signs import Signs
-from .terms import TRUE, Term, made, term_of, var
+from .terms import OPS, TRUE, Term, made, term_of, var
 
 DEPTH = 60  # rules that are applied within each other
 
@@ -361,8 +361,7 @@ class Facts(Signs):
             value: int | None = None
             try:
                 if None not in row:
-                    args = [Term("const", v) for v in row]
-                    value = Term(op, *args, *(Term("const", n) for n in table)).at({})
+                    value = OPS[op](*row, *table)
             except (ArithmeticError, ValueError, LookupError):
                 pass
             atom.values.append(value)

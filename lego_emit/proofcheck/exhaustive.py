@@ -187,10 +187,9 @@ class Values:
         """(values, where they are defined)."""
         from ..packages import numpy as np
 
-        for part in term.walk():
-            if part.key not in self._known:
-                value, ok = self._value(part)
-                self._known[part.key] = np.asarray(value), ok
+        for part in term.walk(self._known):
+            value, ok = self._value(part)
+            self._known[part.key] = np.asarray(value), ok
         return self._known[term.key]
 
     def _value(self, term: Term) -> tuple[Any, Any]:

@@ -8,10 +8,10 @@ constants: what two terms have in common is for a prover to find out.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from math import isqrt, prod
-from typing import Any
+from typing import Any, cast
 
 FARTHEST = 2**12  # what shifts to the left by more has no value: no machine's integer is so wide
 
@@ -20,6 +20,12 @@ def _shl(a: int, b: int) -> int:
     if b > FARTHEST:
         raise ValueError(f"a shift by {b}")
     return a << b
+
+
+def _entry(place: int, *table: int) -> int:
+    if not 0 <= place < len(table):
+        raise ValueError(f"entry {place} of a table of {len(table)}")
+    return table[place]
 
 
 # op -> its value on Python ints; fdiv and fmod round down, tdiv and tmod towards zero.
@@ -42,37 +48,80 @@ OPS: dict[str, Callable[..., Any]] = {
     "le": operator.le,
     "eq": operator.eq,
     "ne": operator.ne,
-    "land": lambda a, b: a and b,
-    "lor": lambda a, b: a or b,
+    "land": lambda a, b: bool(a and b),
+    "lor": lambda a, b: bool(a or b),
     "lnot": operator.not_,
     "select": lambda c, a, b: a if c else b,
-    "lookup": lambda place, *table: table[place],
+    "lookup": _entry,
 }
 OF_NUMBERS = frozenset(
     {"add", "sub", "mul", "fdiv", "fmod", "tdiv", "tmod", "shl", "shr", "lt", "le"}
 )
 CONDITIONS = frozenset({"lt", "le", "eq", "ne", "land", "lor", "lnot", "true", "false"})
+LEAVES = frozenset({"const", "var", "true", "false"})
+
+
+def _names_of(args: Sequence[Any]) -> frozenset[str]:
+    """The variables in operands; one set for those that have the same."""
+    found = frozenset[str]()
+    for a in args:
+        if isinstance(a, Term) and not a._names <= found:
+            found = found | a._names if found else a._names
+    return found
+
+
+class _Steps:
+    """The operations of a term in turn, for terms that are evaluated often: of a select both branches."""
+
+    def __init__(self, term: Term):
+        places: dict[int, int] = {}
+        self.values: list[Any] = []
+        self.variables: list[tuple[int, str]] = []
+        self.steps: list[tuple[int, Callable[..., Any], list[int]]] = []
+        for k, part in enumerate(term.walk()):
+            places[part.key] = k
+            self.values.append(part.args[0] if part.op == "const" else part.op == "true")
+            if part.op == "var":
+                self.variables.append((k, part.args[0]))
+            elif part.op not in LEAVES:
+                self.steps.append((k, OPS[part.op], [places[a.key] for a in part.args]))
+
+    def at(self, values: Mapping[str, int]) -> Any:
+        """The value, on Python ints. Raises what any operation raises."""
+        found = [*self.values]
+        for k, name in self.variables:
+            found[k] = values[name]
+        for k, operation, places in self.steps:
+            if len(places) == 2:
+                found[k] = operation(found[places[0]], found[places[1]])
+            else:
+                found[k] = operation(*[found[p] for p in places])
+        return found[-1]
 
 
 class Term:
     """An operation: op is a key of OPS, "const" (args: one int), "var" (args: one name), "true" or
     "false". Compare two of them with `is`: == makes a term."""
 
-    __slots__ = ("_names", "args", "key", "op")
+    __slots__ = ("_names", "_steps", "args", "is_truth", "key", "op")
     __lego_symbolic__ = True  # what lego_emit.algebra takes as a size
     _made: dict[tuple[Any, ...], Term] = {}
     op: str
     args: tuple[Any, ...]
     key: int
-    _names: frozenset[str] | None
+    is_truth: bool  # whether its value is a truth value, be it that of a select
+    _names: frozenset[str]
+    _steps: _Steps | None
 
     def __new__(cls, op: str, *args: Any) -> Term:  # noqa: D102
-        made = (op, *(a.key if isinstance(a, Term) else ("", a) for a in args))
+        made = (op, *[a.key if isinstance(a, Term) else ("", a) for a in args])
         found = cls._made.get(made)
         if found is None:
             found = super().__new__(cls)
             found.op, found.args, found.key = op, args, len(cls._made)
-            found._names = None
+            found.is_truth = args[1].is_truth if op == "select" else op in CONDITIONS
+            found._names = frozenset(args) if op == "var" else _names_of(args)
+            found._steps = None
             cls._made[made] = found
         return found
 
@@ -93,38 +142,39 @@ class Term:
         return self.op in CONDITIONS
 
     @property
-    def is_truth(self) -> bool:
-        """Whether its value is a truth value, be it that of a select."""
-        return self.args[1].is_truth if self.op == "select" else self.is_condition
-
-    @property
     def is_choice(self) -> bool:
         """Whether it is 1 where a condition holds, else 0."""
         return self.op == "select" and [a.constant for a in self.args[1:]] == [1, 0]
 
-    def walk(self) -> Iterator[Term]:
-        """Every term in it once, operands first."""
-        seen: set[Term] = set()
-        stack: list[tuple[Term, bool]] = [(self, False)]
+    def walk(self, known: Container[int] = ()) -> Iterator[Term]:
+        """Every term in it once, operands first; but for those whose keys are known, and what is in them."""
+        seen: set[int] = set()
+        stack: list[Term | None] = [self]
         while stack:
-            term, ready = stack.pop()
-            if ready:
-                yield term
-            elif term not in seen:
-                seen.add(term)
-                stack.append((term, True))
-                stack += [(a, False) for a in reversed(term.args) if isinstance(a, Term)]
+            term = stack.pop()
+            if term is None:  # what is in the one below has been given
+                yield cast(Term, stack.pop())
+            elif term.key not in seen and term.key not in known:
+                seen.add(term.key)
+                if term.op in LEAVES:
+                    yield term
+                else:
+                    stack += (term, None, *reversed(term.args))
 
     def names(self) -> frozenset[str]:
         """The variables in it."""
-        if self._names is None:
-            self._names = frozenset(t.args[0] for t in self.walk() if t.op == "var")
         return self._names
 
     def at(self, values: Mapping[str, int]) -> Any:
         """Its value on Python ints. Of a select only the branch that it takes is evaluated, of land
         and lor as much as is needed. Raises KeyError for a variable without a value,
         ZeroDivisionError and ValueError as Python does."""
+        if self._steps is None:
+            self._steps = _Steps(self)
+        try:
+            return self._steps.at(values)
+        except (ArithmeticError, ValueError, LookupError):  # maybe in a branch that is not taken
+            pass
         known: dict[int, Any] = {}
         stack: list[Term] = [self]
         while stack:
@@ -168,23 +218,24 @@ class Term:
             case "land" | "lor":
                 first = bool(known[self.args[0].key])
                 return bool(known[self.args[1].key]) if first == (self.op == "land") else first
-            case "lookup":
-                place = known[self.args[0].key]
-                if not 0 <= place < len(self.args) - 1:
-                    raise ValueError(f"entry {place} of a table of {len(self.args) - 1}")
-                return self.args[1 + place].args[0]
         return OPS[self.op](*(known[a.key] for a in self.args))
 
     def put(self, values: Mapping[str, Any]) -> Term:
         """It with variables replaced, by integers or terms."""
         memo: dict[int, Term] = {}
-        for term in self.walk():
-            if term.op == "var":
-                memo[term.key] = term_of(values.get(term.args[0], term))
-            elif term.op in ("const", "true", "false"):
+        stack = [self]
+        while stack:
+            term = stack[-1]
+            if term._names.isdisjoint(values):
                 memo[term.key] = term
+            elif term.op == "var":
+                memo[term.key] = term_of(values[term.args[0]])
+            elif waits := [a for a in term.args if a.key not in memo]:
+                stack += waits
+                continue
             else:
-                memo[term.key] = made(term.op, *(memo[a.key] for a in term.args))
+                memo[term.key] = made(term.op, *[memo[a.key] for a in term.args])
+            stack.pop()
         return memo[self.key]
 
     def __bool__(self) -> bool:
@@ -344,13 +395,13 @@ def made(op: str, *args: Any) -> Term:
     """An operation over terms and ints; of constants its value, and what adds 0 or multiplies by 1
     is left out."""
     terms = tuple(map(term_of, args))
-    if op in OF_NUMBERS and any(t.is_truth for t in terms):
+    if op in OF_NUMBERS and (terms[0].is_truth or terms[1].is_truth):
         terms = tuple(made("select", t, 1, 0) if t.is_truth else t for t in terms)
     asked = 1 if op == "select" else len(terms) if op in ("land", "lor", "lnot") else 0
-    if not all(t.is_truth for t in terms[:asked]):  # a number is true where it is not 0
+    if asked and not all([t.is_truth for t in terms[:asked]]):  # a number is true where it is not 0
         terms = (*(t if t.is_truth else made("ne", t, 0) for t in terms[:asked]), *terms[asked:])
     first = terms[0]
-    if op != "lookup" and all(t.op in ("const", "true", "false") for t in terms):
+    if op != "lookup" and not any([t._names for t in terms]) and all(t.op in LEAVES for t in terms):
         plain = [t.args[0] if t.op == "const" else t.op == "true" for t in terms]
         try:
             return term_of(OPS[op](*plain))
