@@ -110,7 +110,8 @@ class LinesInFortran(NestLines):
     def move(self, s: Move, indent: int) -> list[str]:
         """One element, or a section."""
         to, of = self._run(s.to, s.count), self._changed(self._run(s.of, s.count))
-        return [self.line(FORTRAN.run.format(to=to, of=of), indent)]
+        line = self.line(FORTRAN.run.format(to=to, of=of), indent)
+        return ("\n" in line and self.apart(s, indent)) or [line]
 
     def zero(self, s: Zero, indent: int) -> list[str]:
         """Zeros in an element or a section."""
@@ -222,12 +223,12 @@ class LinesInFortran(NestLines):
         )
         for s in walk(statements, called=False):
             if isinstance(s, Each):
-                local |= dict.fromkeys((*s.names, "src_at", "dst_at"))
-        found: list[str] = []
+                local |= dict.fromkeys(s.names)
+        read, found = "\n".join(body), list[str]()
+        local |= dict.fromkeys(re.findall(r"\b(?:src|dst)_at\b", read))
         if local:
             text = f"{self.printer.declared(self.integer)} :: {f',{BREAK}'.join(local)}"
             found.append(f"    {self.printer.line(text, 4)}")
-        read = "\n".join(body)
         for name in integers:
             if not re.search(rf"\b{name}\b", read):
                 found.append(f"    associate (unused => {name}); end associate")

@@ -87,17 +87,18 @@ class LinesInJulia(NestLines):
         """One element, or a run of them."""
         if s.count == const(1):
             text = JULIA.one.format(to=self.place(s.to), of=self._changed(self.place(s.of)))
-        elif self.routine.value is not None or (s.count.op == "const" and s.count.value <= SHORT):
+            line = self.line(text, indent)
+            return ("\n" in line and self.apart(s, indent)) or [line]
+        if self.routine.value is not None or (s.count.op == "const" and s.count.value <= SHORT):
             to, of = (self.text(_sum(ref.offset, var("at"))) for ref in (s.to, s.of))
-            return [
+            line = self.line(f"dst[{to}] = {self._changed(f'src[{of}]')}", indent + 4)
+            return ("\n" in line and self.apart(s, indent)) or [
                 self.line(self.head_of("at", const(1), plus(s.count, 1), 1), indent),
-                self.line(f"dst[{to}] = {self._changed(f'src[{of}]')}", indent + 4),
+                line,
                 self.line("end", indent),
             ]
-        else:
-            to, of = (self.text(plus(ref.offset, 1)) for ref in (s.to, s.of))
-            text = JULIA.run.format(to=to, of=of, count=self.text(s.count))
-        return [self.line(text, indent)]
+        to, of = (self.text(plus(ref.offset, 1)) for ref in (s.to, s.of))
+        return [self.line(JULIA.run.format(to=to, of=of, count=self.text(s.count)), indent)]
 
     def _changed(self, of: str) -> str:
         """What is made of an element of the source."""

@@ -1,6 +1,7 @@
 """Copies in Rust, Fortran, Julia, JavaScript and NumPy: run, and compared with the layouts and with NumPy."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -519,6 +520,13 @@ def test_javascript_says_which_argument_is_wrong(need, tmp_path):
     (tmp_path / "use.mjs").write_text(USE)
     done = subprocess.run([node, tmp_path / "use.mjs"], capture_output=True, text=True)
     assert done.stdout == WRONG_IN_JAVASCRIPT, done.stderr
+
+
+@pytest.mark.parametrize("target", ["julia", "fortran"])
+def test_places_of_long_moves_have_names(target):
+    """A run was broken within its subscripts, which Fortran has twice."""
+    text = str(copy(Row(M, N, 8, 8), RegP([M, N, 8, 8], [0, 2, 1, 3]), target, name="cut"))
+    assert re.search(r"dst[(\[]dst_at.*src[(\[]src_at.*[)\]]\n", text) and "dst_at = " in text
 
 
 @pytest.mark.deep

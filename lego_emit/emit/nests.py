@@ -273,6 +273,15 @@ class NestLines:
         to, of, count = self.pointer(s.to), self.pointer(s.of), self.bytes(s.count)
         return [self.line(form.format(to=to, of=of, count=count, T=self.type), indent)]
 
+    def apart(self, s: Move, indent: int) -> list[str]:
+        """A move in more than a line: its places have names first; none where they are names."""
+        ends = {"dst_at": s.to, "src_at": s.of}
+        lets = [Let(name, ref.offset) for name, ref in ends.items() if ref.offset.args]
+        to, of = (
+            replace(ref, offset=var(name)) if ref.offset.args else ref for name, ref in ends.items()
+        )
+        return self.lines((*lets, replace(s, to=to, of=of)), indent) if lets else []
+
     def zero(self, s: Zero, indent: int) -> list[str]:
         """Zeros in a run of elements."""
         if s.count == const(1) and self.forms.zero:

@@ -52,7 +52,7 @@ contains
     integer(int64), intent(in) :: P, Q, R
     integer(int64), intent(in) :: src(0:*)
     integer(int64), intent(inout) :: dst(0:*)
-    integer(int64) :: a, a1, a2, a3, b, i0, i1, i2, i3, i4
+    integer(int64) :: a, a1, a2, a3, b, i0, i1, i2, i3, i4, dst_at, src_at
     a = 16 * Q * R
     a1 = 8 * R
     a2 = 8 * Q * R
@@ -63,9 +63,9 @@ contains
         do i2 = 0, R - 1
           do i3 = 0, 1
             do i4 = 0, 1
-              dst(a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4:a * i0 + b * i1 + 16 * i2 + 8 * i3 &
-                  + 4 * i4 + 3) = src(a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4:a * i0 &
-                  + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4 + 3)
+              dst_at = a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4
+              src_at = a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4
+              dst(dst_at:dst_at + 3) = src(src_at:src_at + 3)
             end do
           end do
         end do

@@ -86,10 +86,10 @@ function bricks!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::Int6
                 for i2 in 0:(R - 1)
                     for i3 in 0:1
                         for i4 in 0:1
+                            dst_at = a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4
+                            src_at = a * i0 + a1 * i1 + 4 * i2 + a2 * i3 + a3 * i4
                             for at in 1:4
-                                dst[a * i0 + b * i1 + 16 * i2 + 8 * i3 + 4 * i4 +
-                                    at] = src[a * i0 + a1 * i1 + 4 * i2 + a2 * i3 +
-                                    a3 * i4 + at]
+                                dst[dst_at + at] = src[src_at + at]
                             end
                         end
                     end

@@ -105,8 +105,9 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
                         t2 = min(t2_at, n2 - 16)
                         for i2 in t2:(t2 + 15)
                             for i3 in 0:15
-                                dst[b * i0 + a1 * i1 + 16 * i2 + i3 + 1] = src[a * i0 +
-                                    a1 * i1 + i2 + n2 * i3 + 1]
+                                dst_at = b * i0 + a1 * i1 + 16 * i2 + i3
+                                src_at = a * i0 + a1 * i1 + i2 + n2 * i3
+                                dst[dst_at + 1] = src[src_at + 1]
                             end
                         end
                     end
@@ -117,8 +118,9 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
                 for i1 in 0:(n1 - 1)
                     for i2 in 0:(n2 - 1)
                         for i3 in 0:15
-                            dst[b * i0 + a1 * i1 + 16 * i2 + i3 + 1] = src[a * i0 +
-                                a1 * i1 + i2 + n2 * i3 + 1]
+                            dst_at = b * i0 + a1 * i1 + 16 * i2 + i3
+                            src_at = a * i0 + a1 * i1 + i2 + n2 * i3
+                            dst[dst_at + 1] = src[src_at + 1]
                         end
                     end
                 end
@@ -129,8 +131,9 @@ function channels!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, C::In
                 end11 = min(t11 + 32, n2)
                 for i11 in t11:(end11 - 1)
                     for i21 in 0:(n3 - 1)
-                        dst[base + b * i01 + 16 * i11 + i21 + 1] = src[base + a * i01 +
-                            i11 + n2 * i21 + 1]
+                        dst_at = base + b * i01 + 16 * i11 + i21
+                        src_at = base + a * i01 + i11 + n2 * i21
+                        dst[dst_at + 1] = src[src_at + 1]
                     end
                 end
             end

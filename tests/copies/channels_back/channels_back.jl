@@ -105,8 +105,9 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
                         t3 = min(t3_at, n2 - 32)
                         for i2 in 0:15
                             for i3 in t3:(t3 + 31)
-                                dst[b * i0 + a1 * i1 + n2 * i2 + i3 + 1] = src[a * i0 +
-                                    a1 * i1 + i2 + 16 * i3 + 1]
+                                dst_at = b * i0 + a1 * i1 + n2 * i2 + i3
+                                src_at = a * i0 + a1 * i1 + i2 + 16 * i3
+                                dst[dst_at + 1] = src[src_at + 1]
                             end
                         end
                     end
@@ -119,8 +120,9 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
                         end3 = min(t3 + 16, n2)
                         for i2 in 0:15
                             for i3 in t3:(end3 - 1)
-                                dst[b * i0 + a1 * i1 + n2 * i2 + i3 + 1] = src[a * i0 +
-                                    a1 * i1 + i2 + 16 * i3 + 1]
+                                dst_at = b * i0 + a1 * i1 + n2 * i2 + i3
+                                src_at = a * i0 + a1 * i1 + i2 + 16 * i3
+                                dst[dst_at + 1] = src[src_at + 1]
                             end
                         end
                     end
@@ -132,8 +134,9 @@ function channels_back!(dst::AbstractArray{T}, src::AbstractArray{T}, n::Int64, 
                 end21 = min(t21 + 16, n2)
                 for i11 in 0:(n3 - 1)
                     for i21 in t21:(end21 - 1)
-                        dst[base + b * i01 + n2 * i11 + i21 + 1] = src[base + a * i01 +
-                            i11 + 16 * i21 + 1]
+                        dst_at = base + b * i01 + n2 * i11 + i21
+                        src_at = base + a * i01 + i11 + 16 * i21
+                        dst[dst_at + 1] = src[src_at + 1]
                     end
                 end
             end

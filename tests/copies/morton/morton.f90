@@ -33,7 +33,7 @@ contains
   subroutine morton_words(src, dst)
     integer(int16), intent(in) :: src(0:*)
     integer(int16), intent(inout) :: dst(0:*)
-    integer(int64) :: i0, i1, i2, i3, i4, i5, i6
+    integer(int64) :: i0, i1, i2, i3, i4, i5, i6, dst_at, src_at
     do i0 = 0, 1
       do i1 = 0, 1
         do i2 = 0, 1
@@ -41,10 +41,9 @@ contains
             do i4 = 0, 1
               do i5 = 0, 1
                 do i6 = 0, 1
-                  dst(128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5 + 2 * i6:128 * i0 &
-                      + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5 + 2 * i6 + 1) = src(128 * i0 &
-                      + 8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5 + 16 * i6:128 * i0 + 8 * i1 &
-                      + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5 + 16 * i6 + 1)
+                  dst_at = 128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 + 8 * i4 + 4 * i5 + 2 * i6
+                  src_at = 128 * i0 + 8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5 + 16 * i6
+                  dst(dst_at:dst_at + 1) = src(src_at:src_at + 1)
                 end do
               end do
             end do

@@ -53,11 +53,12 @@ function morton!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
                         for i4 in 0:1
                             for i5 in 0:1
                                 for i6 in 0:1
+                                    dst_at = 128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 +
+                                        8 * i4 + 4 * i5 + 2 * i6
+                                    src_at = 128 * i0 + 8 * i1 + 64 * i2 + 4 * i3 +
+                                        32 * i4 + 2 * i5 + 16 * i6
                                     for at in 1:2
-                                        dst[128 * i0 + 64 * i1 + 32 * i2 + 16 * i3 +
-                                            8 * i4 + 4 * i5 + 2 * i6 + at] = src[128 * i0 +
-                                            8 * i1 + 64 * i2 + 4 * i3 + 32 * i4 + 2 * i5 +
-                                            16 * i6 + at]
+                                        dst[dst_at + at] = src[src_at + at]
                                     end
                                 end
                             end

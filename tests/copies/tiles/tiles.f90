@@ -32,12 +32,13 @@ contains
   subroutine tiles_words(src, dst)
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: i0, i1, i2
+    integer(int64) :: i0, i1, i2, dst_at, src_at
     do i0 = 0, 1
       do i1 = 0, 2
         do i2 = 0, 3
-          dst(96 * i0 + 32 * i1 + 8 * i2:96 * i0 + 32 * i1 + 8 * i2 + 7) = src(96 * i0 + 8 * i1 &
-              + 24 * i2:96 * i0 + 8 * i1 + 24 * i2 + 7)
+          dst_at = 96 * i0 + 32 * i1 + 8 * i2
+          src_at = 96 * i0 + 8 * i1 + 24 * i2
+          dst(dst_at:dst_at + 7) = src(src_at:src_at + 7)
         end do
       end do
     end do

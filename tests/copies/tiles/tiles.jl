@@ -49,9 +49,10 @@ function tiles!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
         for i0 in 0:1
             for i1 in 0:2
                 for i2 in 0:3
+                    dst_at = 96 * i0 + 32 * i1 + 8 * i2
+                    src_at = 96 * i0 + 8 * i1 + 24 * i2
                     for at in 1:8
-                        dst[96 * i0 + 32 * i1 + 8 * i2 + at] = src[96 * i0 + 8 * i1 +
-                            24 * i2 + at]
+                        dst[dst_at + at] = src[src_at + at]
                     end
                 end
             end

@@ -57,7 +57,7 @@ contains
     integer(int64), intent(in) :: P, Q, LD
     integer(int32), intent(in) :: src(0:*)
     integer(int32), intent(inout) :: dst(0:*)
-    integer(int64) :: a, b, i0, t2, end2, i1, i2
+    integer(int64) :: a, b, i0, t2, end2, i1, i2, dst_at, src_at
     a = 32 * Q
     b = 4 * LD
     do i0 = 0, P - 1
@@ -65,8 +65,9 @@ contains
         end2 = min(t2 + 16, Q)
         do i1 = 0, 3
           do i2 = t2, end2 - 1
-            dst(b * i0 + LD * i1 + 8 * i2:b * i0 + LD * i1 + 8 * i2 + 7) = src(a * i0 + 8 * i1 &
-                + 32 * i2:a * i0 + 8 * i1 + 32 * i2 + 7)
+            dst_at = b * i0 + LD * i1 + 8 * i2
+            src_at = a * i0 + 8 * i1 + 32 * i2
+            dst(dst_at:dst_at + 7) = src(src_at:src_at + 7)
           end do
         end do
       end do

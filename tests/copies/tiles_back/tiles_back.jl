@@ -89,9 +89,10 @@ function tiles_back!(dst::AbstractArray{T}, src::AbstractArray{T}, P::Int64, Q::
                 end2 = min(t2 + 16, Q)
                 for i1 in 0:3
                     for i2 in t2:(end2 - 1)
+                        dst_at = b * i0 + LD * i1 + 8 * i2
+                        src_at = a * i0 + 8 * i1 + 32 * i2
                         for at in 1:8
-                            dst[b * i0 + LD * i1 + 8 * i2 + at] = src[a * i0 + 8 * i1 +
-                                32 * i2 + at]
+                            dst[dst_at + at] = src[src_at + at]
                         end
                     end
                 end

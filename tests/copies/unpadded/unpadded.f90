@@ -34,7 +34,7 @@ contains
   subroutine unpadded_words(src, dst)
     integer(int16), intent(in) :: src(0:*)
     integer(int16), intent(inout) :: dst(0:*)
-    integer(int64) :: i0, i1, i01, i11
+    integer(int64) :: i0, i1, i01, i11, dst_at, src_at
     do i0 = 0, 1
       do i1 = 0, 1
         dst(16 * i0 + 4 * i1:16 * i0 + 4 * i1 + 3) = src(12 * i0 + 6 * i1:12 * i0 + 6 * i1 + 3)
@@ -42,8 +42,9 @@ contains
     end do
     do i01 = 0, 1
       do i11 = 0, 1
-        dst(8 + 16 * i01 + 4 * i11:8 + 16 * i01 + 4 * i11 + 1) = src(4 + 12 * i01 + 6 * i11:4 &
-            + 12 * i01 + 6 * i11 + 1)
+        dst_at = 8 + 16 * i01 + 4 * i11
+        src_at = 4 + 12 * i01 + 6 * i11
+        dst(dst_at:dst_at + 1) = src(src_at:src_at + 1)
       end do
     end do
     dst(32:35) = src(24:27)

@@ -33,15 +33,16 @@ contains
   subroutine weights_words(src, dst)
     integer(int8), intent(in) :: src(0:*)
     integer(int8), intent(inout) :: dst(0:*)
-    integer(int64) :: i0, t2, i1, i2, i3, i4
+    integer(int64) :: i0, t2, i1, i2, i3, i4, dst_at, src_at
     do i0 = 0, 1
       do t2 = 0, 3, 2
         do i1 = 0, 8
           do i2 = t2, t2 + 1
             do i3 = 0, 15
               do i4 = 0, 3
-                dst(2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4) = src(144 * i0 + i1 + 36 * i2 &
-                    + 288 * i3 + 9 * i4)
+                dst_at = 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4
+                src_at = 144 * i0 + i1 + 36 * i2 + 288 * i3 + 9 * i4
+                dst(dst_at) = src(src_at)
               end do
             end do
           end do

@@ -52,9 +52,9 @@ function weights!(dst::AbstractArray{T}, src::AbstractArray{T}) where {T}
                     for i2 in t2:(t2 + 1)
                         for i3 in 0:15
                             for i4 in 0:3
-                                dst[2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4 +
-                                    1] = src[144 * i0 + i1 + 36 * i2 + 288 * i3 + 9 * i4 +
-                                    1]
+                                dst_at = 2304 * i0 + 256 * i1 + 64 * i2 + 4 * i3 + i4
+                                src_at = 144 * i0 + i1 + 36 * i2 + 288 * i3 + 9 * i4
+                                dst[dst_at + 1] = src[src_at + 1]
                             end
                         end
                     end
