@@ -159,7 +159,7 @@ class JavaScriptTarget(Target):
         (folder / "runner.mjs").write_text(RUNNER)
         return _NodeLibrary([self.path(), "runner.mjs", json.dumps(paths)], folder, units)
 
-    def copy_runner(self, unit: Unit) -> Any:
+    def copy_runner(self, unit: Unit, threads: int = 1, is_timed: bool = False) -> Any:
         """What runs a copy."""
         from lego_emit.targets.copy_scripts import NodeCopies
 

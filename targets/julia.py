@@ -207,11 +207,11 @@ class JuliaTarget(Target):
             raise
         return _JuliaLibrary(process, number, positions)
 
-    def copy_runner(self, unit: Unit, threads: int = 1) -> Any:
+    def copy_runner(self, unit: Unit, threads: int = 1, is_timed: bool = False) -> Any:
         """What runs a copy, in so many threads."""
         from lego_emit.targets.copy_scripts import JuliaCopies
 
-        return JuliaCopies(unit, _process(self.path(), threads))
+        return JuliaCopies(unit, _process(self.path(), threads, is_timed))
 
     def timer(self, unit: Unit, device: str, rivals: Rivals) -> Timer:
         """On the CPU, a Julia program."""
@@ -267,10 +267,10 @@ class _JuliaLibrary:
 class _Process:
     """A running julia. One command at a time; an error in Julia is a ToolchainError here."""
 
-    def __init__(self, path: str, threads: int = 1):
+    def __init__(self, path: str, threads: int = 1, is_timed: bool = False):
         self._warnings = tempfile.TemporaryFile("a+b")
         self._julia = subprocess.Popen(
-            [path, *FLAGS, "-e", SERVER],
+            [path, *FLAGS, *(["-O2"] if is_timed else []), "-e", SERVER],  # Julia's default
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._warnings,
@@ -350,13 +350,14 @@ class _Process:
 
 
 @cache
-def _processes() -> dict[tuple[str, int], _Process]:
+def _processes() -> dict[tuple[str, int, bool], _Process]:
     return {}
 
 
-def _process(path: str, threads: int = 1) -> _Process:
+def _process(path: str, threads: int = 1, is_timed: bool = False) -> _Process:
     """The process of this julia with so many threads; a new one where the last has ended."""
-    running = _processes().get((path, threads))
+    key = path, threads, is_timed
+    running = _processes().get(key)
     if running is None or not running.running:
-        running = _processes()[path, threads] = _Process(path, threads)
+        running = _processes()[key] = _Process(*key)
     return running

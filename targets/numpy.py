@@ -33,7 +33,7 @@ class NumpyTarget(Target):
         """The modules of the units, executed in this interpreter."""
         return _NumpyLibrary(units)
 
-    def copy_runner(self, unit: Unit) -> Any:
+    def copy_runner(self, unit: Unit, threads: int = 1, is_timed: bool = False) -> Any:
         """What runs a copy."""
         from lego_emit.targets.copy_scripts import NumpyCopies
 

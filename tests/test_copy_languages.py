@@ -18,6 +18,7 @@ from test_javascript import STRICT
 from lego_emit import Col, GenP, GroupBy, Linear, RegP, Row, Strided, catalogue, copy, pack, symbols
 from lego_emit.algebra.masked import Padded
 from lego_emit.cli import main
+from lego_emit.copies.running import library
 from lego_emit.errors import LayoutError, LegoError
 from lego_emit.run import registry
 
@@ -527,6 +528,18 @@ def test_places_of_long_moves_have_names(target):
     """A run was broken within its subscripts, which Fortran has twice."""
     text = str(copy(Row(M, N, 8, 8), RegP([M, N, 8, 8], [0, 2, 1, 3]), target, name="cut"))
     assert re.search(r"dst[(\[]dst_at.*src[(\[]src_at.*[)\]]\n", text) and "dst_at = " in text
+
+
+@pytest.mark.slow
+def test_julia_is_timed_as_users_run_it(need):
+    """Other runs of Julia are optimized less, since that compiles sooner: four times as slow."""
+    need("julia", "apt-get install julia")
+    unit = copy(Row(3, 5), Col(3, 5), "julia", name="turn")
+    flags = [
+        Path(f"/proc/{library(unit, (), is_timed=is_timed).pid}/cmdline").read_text().split("\0")
+        for is_timed in (False, True)
+    ]
+    assert [[flag for flag in own if flag.startswith("-O")][-1] for own in flags] == ["-O1", "-O2"]
 
 
 @pytest.mark.deep

@@ -107,11 +107,18 @@ class Library:
 _compiled: dict[tuple[Any, ...], Any] = {}
 
 
-def library(unit: Any, flags: Sequence[str], threads: int = 1, by_parts: bool = False) -> Any:
-    """What runs the routine of a unit, compiled once in a process: a Library, or what has its methods."""
+def library(
+    unit: Any,
+    flags: Sequence[str],
+    threads: int = 1,
+    by_parts: bool = False,
+    is_timed: bool = False,
+) -> Any:
+    """What runs the routine of a unit, compiled once in a process: a Library, or what has its methods. is_timed: whether
+    an interpreter is to optimize as it does for users."""
     runner = getattr(toolchains.toolchain_of(unit.printer), "copy_runner", None)
-    given: tuple[Any, ...] = (threads,) if threads > 1 else ()
-    key = (unit.printer.name, unit.source, *given, *(() if runner else flags))
+    given: tuple[Any, ...] = (threads, is_timed) if threads > 1 or is_timed else ()
+    key = (unit.printer.name, unit.source, *(given if runner else (threads, *flags)))
     if key not in _compiled:
         _compiled[key] = runner(unit, *given) if runner else Library(unit, flags, threads)
     return _compiled[key].in_parts() if by_parts and not runner else _compiled[key]
@@ -352,7 +359,7 @@ def time(
         raise OptionError(
             f"{unit.name}: threads is {threads}, and the copy is done by one; make it by copy(.., threads=True)"
         )
-    built = library(unit, flags, threads)
+    built = library(unit, flags, threads, is_timed=True)
     source, destination = (_memory(n, 0)[1] for n in built.bytes(sizes))
     source[:] = 1
     moved = min(len(source), len(destination))
