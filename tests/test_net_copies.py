@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from marks import rest_deep
 from net import copies
-from net.copies import judge, judge_in, pair_of, rare_of
+from net.copies import bits_of, cut_of, judge, judge_in, pair_of, rare_of
 
+from lego_emit import pack
 from lego_emit.copies import unit as units
 from lego_emit.copies.plan import Box
+from lego_emit.errors import LayoutError
 
 pytestmark = pytest.mark.slow
 
@@ -101,6 +103,49 @@ def test_memories_that_are_chosen_or_have_gaps_in_languages(language, toolchain_
     assert judge_in(language, pairs) == []
 
 
+def bits_and_tiles(seed, part):
+    """Two of each."""
+    numbers = range(2 * part, 2 * part + 2)
+    return [bits_of(seed, k) for k in numbers] + [cut_of(seed, 100 + k) for k in numbers]
+
+
+@pytest.mark.parametrize("part", rest_deep(range(3)))
+def test_interleaved_bits_and_tiles_of_a_matrix(part, need):
+    """With leading dimensions, strides that fall, and several parts at once."""
+    need("gcc", "apt-get install gcc")
+    assert judge(bits_and_tiles(SEED, part)) == []
+
+
+@pytest.mark.deep
+def test_interleaved_bits_and_tiles_of_a_matrix_in_rust(need):
+    """A stride that falls, by which a bit was multiplied, is among them."""
+    need("rustc", "rustup")
+    assert judge(bits_and_tiles(2, 1), "rustc-v3") == []
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("language", ["javascript", "numpy"])
+def test_interleaved_bits_and_tiles_of_a_matrix_in_languages(language, toolchain_of):
+    toolchain_of(language)
+    pairs = [replace(pair, mode="") for pair in bits_and_tiles(2, 0)]
+    assert judge_in(language, pairs) == []
+
+
+def test_a_matrix_that_tiles_do_not_cover_is_refused():
+    """One more or twice as many of an axis, and an axis too many."""
+    for number in range(8):
+        pair = cut_of(3, number)
+        tiles = pair.destination if any(pair.destination.tiles) else pair.source
+        sizes, axis = [axis.size for axis in pair.source.axes], number % len(pair.source.axes)
+        for wrong in (sizes[axis] + 1, 2 * sizes[axis]):
+            with pytest.raises(
+                LayoutError, match=rf"of= has .* on axis {axis}, and the tiles .* cover"
+            ):
+                pack(tiles.cut, "c", of=(*sizes[:axis], wrong, *sizes[axis + 1 :]))
+        with pytest.raises(LayoutError, match=r"no multiple of the \d sizes|of= has"):
+            pack(tiles.cut, "c", of=(*sizes, 2))
+
+
 @pytest.mark.deep
 def test_what_failed():
     assert judge(FAILED) == []
@@ -110,13 +155,13 @@ def test_numpy_s_model_is_the_layout_s():
     """Positions are those of the reference evaluator."""
     from lego_emit.algebra.reference import table
 
-    for number, of in [*product(range(40), [pair_of]), *product(range(10), [rare_of])]:
+    for number, of in [*product(range(40), [pair_of]), *product(range(10), [rare_of, bits_of])]:
         pair = of(5, number)
         for memory in (
             one for end in (pair.source, pair.destination) for one in end.options or (end,)
         ):
             axes = tuple(replace(axis, name="") for axis in memory.axes)
-            memory = replace(memory, axes=axes)
+            memory = replace(memory, axes=axes, lead="")
             sizes = [axis.n for axis in axes]
             found, count, _ = memory.model(sizes)
             layout = memory.layout

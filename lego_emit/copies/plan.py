@@ -176,7 +176,8 @@ def plan_of(space: IndexSpace, element_bytes: int, zero: bool = True) -> Plan:
     said: list[str] = []
     if plan.is_memcpy:
         said.append("both memories hold the elements in one order: this is memcpy")
-        if space.destination.dims == space.source.dims and len(space.names) > 2:
+        tiles = [getattr(one, "tiles", ()) for one in (space.source, space.destination)]
+        if len(space.names) > 2 > max(map(len, tiles)):  # else they are cut from one
             said.append(CUT)
     if len(boxes) > 1:
         said.append(f"{len(boxes)} boxes, as the digits do not divide each axis")

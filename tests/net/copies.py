@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -20,14 +21,27 @@ from unittest.mock import patch
 
 import numpy as np
 
-from lego_emit import Choice, GenP, GroupBy, RegP, Row, Strided, catalogue, copy, symbols
+from lego_emit import (
+    Choice,
+    GenP,
+    GroupBy,
+    RegP,
+    Row,
+    Strided,
+    catalogue,
+    copy,
+    pack,
+    symbols,
+    unpack,
+)
 from lego_emit.algebra.masked import Padded
-from lego_emit.copies import pieces
+from lego_emit.copies import hints, kinds, pieces
 from lego_emit.copies.plan import PAD
 from lego_emit.copies.running import compared
 from lego_emit.errors import LayoutError, LegoError
 
 NAMES = ("M", "N", "K")
+TAKEN = ("tile", "to", "into")  # names that routines have, too
 TAG = "tag"  # which memory it is, where one is chosen
 WHOLE = ("digits", "apart")  # memories of tiles that divide the sizes
 ROUNDED = ("padded", "spread")  # memories of whole tiles, where sizes may end within one
@@ -36,6 +50,8 @@ MOST = 2**14  # places of a memory
 BATCH = 12  # copies that are compiled together
 FILL = 0xA5
 PIECE = 512  # bytes of a part, so that small memories have several
+LARGE = 2**10  # bytes of a copy that is streamed
+WIDTHS = (1, 1, 2, 3, 7)  # parts that are moved at once
 STRICT = ("-Wall", "-Wextra", "-Wshadow", "-Wno-misleading-indentation", "-Werror")
 GUARD = 64  # bytes before and behind a destination where no sanitizer looks at that
 COMPILERS = {
@@ -71,7 +87,8 @@ class Memory:
     """One side of a copy. kind: of _KINDS; tiles: of each axis the factors of its digits, the slowest one's left
     out; perm: the order of the digits; more: of a pitch, what a swizzle exchanges, or the axis that goes backward or
     stands still; gaps: how many places follow each digit, by its number in perm; options: the memories of which a tag,
-    which follows the sizes, chooses one."""
+    which follows the sizes, chooses one; falls: the digits that go backward; lead: the name of a leading dimension, which
+    follows the sizes, too, and is `more` than what it holds; behind: the digit that is the last one in it."""
 
     kind: str
     axes: tuple[Axis, ...]
@@ -80,6 +97,9 @@ class Memory:
     more: int = 0
     gaps: tuple[int, ...] = ()
     options: tuple["Memory", ...] = ()
+    falls: tuple[int, ...] = ()
+    lead: str = ""
+    behind: int = 0
 
     def factors(self, sizes):
         """The extents of the digits of whole tiles."""
@@ -117,11 +137,7 @@ class Memory:
             )
         if self.kind == "morton":
             return catalogue["morton.2D"](*dims)
-        factors = []
-        for axis, tiles in zip(self.axes, self.tiles, strict=True):
-            whole, n = prod(tiles), axis.size
-            up = n + (whole - 1) if self.kind in ROUNDED else n
-            factors += [up // whole if whole > 1 else n, *tiles]
+        factors = self._factors
         if self.gaps:
             found = self._spread(factors)
             return Padded(dims, found) if self.kind == "spread" else found
@@ -134,23 +150,60 @@ class Memory:
             return Padded(dims, GroupBy(rounded).OrderBy(order))
         return GroupBy(dims).OrderBy(order)
 
+    @property
+    def _factors(self):
+        """The extents of the digits, of symbols where sizes have names."""
+        factors = []
+        for axis, tiles in zip(self.axes, self.tiles, strict=True):
+            whole, n = prod(tiles), axis.size
+            up = n + (whole - 1) if self.kind in ROUNDED else n
+            factors += [up // whole if whole > 1 else n, *tiles]
+        return factors
+
+    @property
+    def cut(self):
+        """The layout of tiles of as many sizes on each level, whose index is that of the tile and that within it."""
+        levels, rank, factors = 1 + len(self.tiles[0]), len(self.axes), self._factors
+        order = [axis * levels + level for level in range(levels) for axis in range(rank)]
+        dims = [factors[k] for k in order]
+        if self.gaps:
+            strides, offset = self._signed(factors)
+            return Strided(tuple(dims), tuple(strides[k] for k in order), offset)
+        return GroupBy(dims).OrderBy(RegP(dims, [*map(order.index, self.perm)]))
+
+    def _signed(self, factors):
+        """Strides that rise and fall, and the offset that makes room for these."""
+        strides = self._strides(factors, symbols(self.lead) if self.lead else None)
+        offset = sum(strides[k] * (factors[k] - 1) for k in self.falls)
+        return [-s if k in self.falls else s for k, s in enumerate(strides)], offset
+
+    def least(self, factors):
+        """The least leading dimension."""
+        return self._strides(factors)[self.behind] * factors[self.behind] + self.gaps[self.behind]
+
+    @property
+    def assumed(self):
+        """What holds of the leading dimension."""
+        return [f"{self.lead} >= {self.least(self._factors)}"] if self.lead else []
+
     def _spread(self, factors):
         """The memory of digits that gaps follow; in Strided an axis begins with its fastest digit."""
-        strides, at = self._strides(factors), 0
+        (strides, offset), at = self._signed(factors), 0
         shapes, steps = [], []
         for tiles in self.tiles:
             own = slice(at, at + 1 + len(tiles))
             shapes.append(tuple(factors[own][::-1]))
             steps.append(tuple(strides[own][::-1]))
             at = own.stop
-        return Strided(tuple(shapes), tuple(steps))
+        return Strided(tuple(shapes), tuple(steps), offset)
 
-    def _strides(self, factors):
-        """How far apart the values of each digit are, where gaps follow."""
+    def _strides(self, factors, lead=None):
+        """How far apart the values of each digit are, where gaps follow. lead: the leading dimension."""
         strides, apart = [0] * len(factors), 1
         for k in reversed(self.perm):
             strides[k] = apart
             apart = apart * factors[k] + self.gaps[k]
+            apart = apart if lead is None or k != self.behind else lead
         return strides
 
     def model(self, sizes):
@@ -181,8 +234,11 @@ class Memory:
             return found, rows.size, []
         factors = self.factors(sizes)
         if self.gaps:
-            digits = zip(np.indices(factors), self._strides(factors), strict=True)
-            places = sum(digit * stride for digit, stride in digits)
+            digits = np.indices(factors)
+            for k in self.falls:
+                digits[k] = factors[k] - 1 - digits[k]
+            lead = self.least(factors) + self.more if self.lead else None
+            places = np.tensordot(self._strides(factors, lead), digits, 1)
             found = self._whole(places, factors)[tuple(map(slice, sizes))]
             count = int(places.max()) + 1
             return found, count, np.setdiff1d(places, found)
@@ -228,9 +284,18 @@ class Pair:
 
     @property
     def axes(self):
-        """Those of the memories, and the tag where one is chosen."""
+        """Those of the memories, the tag where one is chosen, and leading dimensions."""
         is_chosen = self.source.options or self.destination.options
-        return (*self.source.axes, Axis(TAG, 2, 1)) if is_chosen else self.source.axes
+        leads = [Axis(one.lead, 0, 1) for one in self._led]
+        return (*self.source.axes, *[Axis(TAG, 2, 1)] * bool(is_chosen), *leads)
+
+    @property
+    def _led(self):
+        return [one for one in (self.source, self.destination) if one.lead]
+
+    @property
+    def _routine(self):
+        return partial(copy, self.source.layout, self.destination.layout)
 
     @property
     def names(self):
@@ -250,11 +315,16 @@ class Pair:
             for a in self.source.axes
             if a.name and a.tile > 1 and self.is_whole
         ]
+        assume += [text for one in self._led for text in one.assumed]
         emit = partial(
-            copy, self.source.layout, self.destination.layout, target, element=self.element,
-            name=self.name, zero=self.zero, assume=assume,
-            order=self.names if self.names[-1:] == [TAG] else (),
+            self._routine, target, element=self.element, name=self.name, zero=self.zero, assume=assume,
+            order=self.names if self.axes != self.source.axes else (),
         )  # fmt: skip
+        if self.mode == "LARGE":
+            with ExitStack() as stack:
+                for module in (hints, kinds, pieces):
+                    stack.enter_context(patch.object(module, "NEVER_LARGE", LARGE))
+                return emit()
         if self.mode == "PARTS":
             try:
                 with patch.object(pieces, "PIECE", PIECE):
@@ -272,12 +342,19 @@ class Pair:
             t = axis.tile
             tried = [t, 2 * t, 5 * t, 16 * t] if whole else [1, t, t + 1, 2 * t - 1, 3, 16, 17, 33]
             choices.append(sorted({*tried}) if axis.name else [axis.n])
-        if self.axes != self.source.axes:
+        if any(axis.name == TAG for axis in self.axes):
             choices.append([0, 1])
         every = [sizes for sizes in product(*choices) if prod(sizes[:rank]) <= MOST]
         first = [sizes for sizes in every if max(sizes) == max(map(max, every))]
         picked = rng.sample(every, min(count, len(every)))
-        return list(dict.fromkeys([every[0], *first[:1], *picked]))
+        leads = [
+            [one.least(one.factors(sizes[:rank])) + one.more for one in self._led]
+            for sizes in every
+        ]
+        every = dict(zip(every, leads, strict=True))
+        return [
+            (*sizes, *every[sizes]) for sizes in dict.fromkeys([*every][:1] + first[:1] + picked)
+        ]
 
     def due(self, sizes):
         """(the source's bytes, the destination's after the copy)."""
@@ -299,6 +376,21 @@ class Pair:
             found[b[2]] = PAD
         found[b[0].reshape(-1)] = a.reshape(-1)
         return found
+
+
+class Cut(Pair):
+    """A matrix and the tiles that are cut from it."""
+
+    @property
+    def _routine(self):
+        ends = (self.source, self.destination)
+        matrix, tiles = ends if any(self.destination.tiles) else ends[::-1]
+        of = (
+            matrix.layout
+            if matrix.kind != "rows"
+            else tuple(axis.size for axis in self.source.axes)
+        )
+        return partial(pack if tiles is self.destination else unpack, tiles.cut, of=of)
 
 
 def pair_of(seed, number):
@@ -339,6 +431,79 @@ def rare_of(seed, number):
     # Which places are padding, and which a gap, is known where both are sums of the same digits.
     zero = pair.zero and source.kind in ("rows", "pitched", "flipped") and not destination.options
     return replace(pair, source=source, destination=destination, zero=zero)
+
+
+def bits_of(seed, number):
+    """Case number k of a seed, of which one memory or both have interleaved or exchanged bits, strides that fall, and
+    leading dimensions."""
+    rng = Random(f"bits {seed} {number}")
+    rank, names = rng.choice((1, 2, 2, 2, 3, 4)), rng.choice((NAMES, NAMES, TAKEN))
+    bits = [0] * rank
+    for _ in range(rng.randint(7, 11)):
+        bits[rng.randrange(rank)] += 1
+    axes = []
+    for k, count in enumerate(bits):
+        is_named = k < len(names) and rng.random() < 0.4
+        n = 2**count * rng.choice((1, 1, 1, 2, 3))
+        axes.append(Axis(names[k] if is_named else "", n, 2**count))
+    found = [_bits(rng, tuple(axes), bits, lead) for lead in ("LA", "LB")]
+    if rng.random() < 0.5:
+        found[rng.randrange(2)] = Memory("rows", tuple(axes))
+    mode = rng.choice(("", "SCALAR", "LARGE", "LARGE", "PARTS", "PARTS"))
+    return Pair(number, *found, rng.choice(ELEMENTS), rng.random() < 0.8, mode)
+
+
+def _bits(rng, axes, bits, lead):
+    """A memory whose digits are bits, and what is left of each axis."""
+    digits, at = [], 0  # (how slow it is in its axis, its number)
+    for count in bits:
+        digits += [(99 - (k > 0) * (98 - count + k), at + k) for k in range(1 + count)]
+        at += 1 + count
+    perm = [k for _, k in sorted(digits, key=lambda digit: (-digit[0], rng.random() < 0.5))]
+    way = rng.random()
+    if way < 0.25:  # any order
+        rng.shuffle(perm)
+    elif way < 0.4:  # rows, and bits of some tiles
+        own = rng.randrange(at)
+        perm = sorted(perm[:own]) + perm[own:]
+    tiles = tuple((2,) * count for count in bits)
+    if rng.random() < 0.5:
+        return Memory("digits", axes, tiles, tuple(perm))
+    gaps = tuple(rng.choice((0,) * 9 + (1, 8)) for _ in perm)
+    falls = tuple(k for k in range(at) if rng.random() < rng.choice((0, 0.3, 1)))
+    behind = rng.randrange(1, at)
+    slower = perm[behind - 1]
+    if slower in {k for slow, k in digits if slow == 99} or rng.random() < 0.4:
+        lead = ""  # no symbol where nothing has its stride
+    more = rng.choice((0, 1, 16))
+    return Memory("apart", axes, tiles, tuple(perm), more, gaps, (), falls, lead, perm[behind])
+
+
+def cut_of(seed, number):
+    """Case number k of a seed, tiles and the matrix that they are cut from."""
+    rng = Random(f"cut {seed} {number}")
+    levels = rng.choice((1, 1, 2))
+    axes, tiles = [], []
+    for name in NAMES[: rng.choice((1, 2, 2, 2, 3))]:
+        own = [rng.choice((2, 3, 4, 8)) for _ in range(levels)]
+        whole = prod(own)
+        is_named = rng.random() < 0.6
+        axes.append(Axis(name if is_named else "", whole * rng.choice((1, 2, 3)), whole))
+        tiles.append(tuple(own))
+    axes, count = tuple(axes), len(axes) * (1 + levels)
+    order = tuple(rng.sample(range(len(axes)), len(axes)))
+    matrix = Memory("digits", axes, ((),) * len(axes), order)
+    perm = tuple(rng.sample(range(count), count))
+    pitched = tuple(rng.choice((0, 0, 0, 8)) for _ in perm)
+    falls = tuple(k for k in range(count) if rng.random() < 0.2)
+    more = {"gaps": pitched, "falls": falls} if rng.random() < 0.4 else {}
+    found = [
+        matrix if rng.random() < 0.4 else Memory("rows", axes),
+        Memory("apart" if more else "digits", axes, tuple(tiles), perm, **more),
+    ]
+    mode = rng.choice(("", "SCALAR", "LARGE", "PARTS"))
+    ends = found if rng.random() < 0.6 else found[::-1]
+    return Cut(number, *ends, rng.choice(ELEMENTS), True, mode)
 
 
 def _chosen(rng, axes):
@@ -412,8 +577,8 @@ CASE = """{{
     free(src); free(due); free(whole);
   }}"""
 CALL = "{name}({given}(const void *)src, (void *)dst);"
-PARTS = """for (int64_t part = {name}_parts({sizes}); part-- > 0;)
-      {name}_part({given}(const void *)src, (void *)dst, part, part + 1);"""
+PARTS = """for (int64_t end = {name}_parts({sizes}); end > 0; end -= {width})
+      {name}_part({given}(const void *)src, (void *)dst, end > {width} ? end - {width} : 0, end);"""
 
 
 RUST_MAIN = """
@@ -485,7 +650,7 @@ def judge(pairs, compiler="gcc", told=None):
                 told["in parts"] += shared
                 own = {
                     "name": pair.name, "sizes": ", ".join(map(str, named)),
-                    "given": "".join(f"{n}, " for n in named),
+                    "given": "".join(f"{n}, " for n in named), "width": WIDTHS[pair.number % 5],
                 }  # fmt: skip
                 call = (PARTS if shared else CALL).format(**own)
                 own |= {"a": len(source), "b": len(due), "fill": FILL, "call": call}
@@ -544,7 +709,7 @@ def report(given):
         if minutes is not None and time.monotonic() > begun + 60 * minutes:
             break
         end = number + BATCH if last is None else min(last, number + BATCH)
-        made = pair_of if number // BATCH % 3 else rare_of
+        made = (rare_of, pair_of, pair_of, bits_of, cut_of)[number // BATCH % 5]
         pairs = [made(given.seed, k) for k in range(number, end)]
         compilers = [*RUSTC] if "rust" in given.targets else ["gcc", "clang"]
         compiler = compilers[number // BATCH % 2]
