@@ -259,6 +259,7 @@ class CopiesInGlsl(CopyTexts):
     lines_of: Any = LinesInGlsl
     index_type, places_type = INT32, "int32"
     abilities = Abilities(threads=True, packs=True, most_blocks=65535)
+    own = (PLACE, "source_place", "destination_place")
 
     @property
     def lines(self) -> list[str]:

@@ -379,6 +379,26 @@ def test_clang_takes_hip_for_a_device(tmp_path, need):
     assert "s_barrier" in (tmp_path / "unit.s").read_text()
 
 
+def triangle(name, target):
+    """Packed rows of a triangle with a size of that name, in elements of several words."""
+    n = symbols(name)
+    return copy(catalogue["lapack.TP"](n, "U"), Row(n, n), target, element=12)
+
+
+@pytest.mark.parametrize("target", rest_deep(LANGUAGES, 2))
+@pytest.mark.parametrize("name", ["x0", "i0_3"])
+def test_names_of_sizes_are_no_others(name, target):
+    """A word that had a stride's name read itself where its place was computed."""
+    n = symbols(name)
+    bits = Strided((n, (2,) * 6), (64, (4, 1, 8, 2, 16, 32)))
+    for pair in ((Row(n, N), Col(n, N)), (Row(n, 64), bits), (bits, Row(n, 64))):
+        for size in (1, 4):
+            text = copied(pair, target, element=size, name="moved").source
+            assert not re.search(
+                rf"(?:unsigned|uint|char|u?long|short|let|var|int) {name} =(?! movedS)", text
+            )
+
+
 WRONG = {
     "MLIR has no copies": lambda: copy(Row(4), Row(4), "mlir"),
     "Triton has no copies": lambda: copy(Row(4), Row(4), "triton"),
@@ -389,6 +409,11 @@ WRONG = {
         Row(4, 6), Strided((4, 6), (2**33, 1)), "wgsl"
     ),
     "is called tile": lambda: copy(Row(symbols("tile")), Row(symbols("tile")), "cuda"),
+    "is called part": lambda: triangle("part", "opencl"),
+    "is called place": lambda: copy(
+        Row(symbols("place"), 5), Col(symbols("place"), 5), "wgsl", element=1
+    ),
+    "is called source_place": lambda: triangle("source_place", "glsl"),
     "nothing of a GPU": lambda: copy(Row(4), Row(4), "cuda").time(),
 }
 

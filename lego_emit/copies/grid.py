@@ -403,7 +403,7 @@ class GridNest:
                 self._named(body, node, stem) for node, stem in ((of, "first"), (to, "place"))
             )
         condition = self._guarded(body, conditions)
-        x = names.local("x")
+        x = names.numbered("x")
         for k in range(pack):
             at = _sum(of, [(self._stride(q, "a", cells), const(k))]) if k else of
             body.append(Load(f"{x}{k}", Ref(SOURCE, at), cells.bytes, condition))
@@ -550,11 +550,12 @@ class GridNest:
             if not is_remainder:  # which is below what it was divided by
                 conditions.append(made("lt", index, self.names.named(d.n, "n")))
             terms.append((self.names.named(d.a, "a"), index))
-        of_bits = Counter(str(left.value), [f"i{number}_{k}" for k in bits], self.names.fresh)
+        digits = {k: self.names.local(f"i{number}_{k}") for k in bits}
+        of_bits = Counter(str(left.value), [*digits.values()], self.names.fresh)
         if bits:
             if not others or self.digits[others - 1].b != 2 ** len(bits):
                 conditions.append(made("lt", left, 2 ** len(bits)))
-            terms += [(node_of(self.digits[k].a), var(f"i{number}_{k}")) for k in bits]
+            terms += [(node_of(self.digits[k].a), var(name)) for k, name in digits.items()]
             left = const(0)
         if left != const(0):
             conditions.append(made("eq", left, 0))

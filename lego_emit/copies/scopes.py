@@ -39,6 +39,11 @@ class Scopes(Names):
         """The stem, or the stem with underscores, for a scope that ends before another one takes it."""
         return stem if stem not in self._outside else self.local(f"{stem}_")
 
+    def numbered(self, stem: str) -> str:
+        """The same of names that are a stem and a number each."""
+        is_taken = any(stem == name.rstrip("0123456789") for name in self._outside)
+        return stem if not is_taken else self.numbered(f"{stem}_")
+
     def scoped(self, make: Callable[[], R]) -> tuple[list[Let], R]:
         """What a function makes, and the variables that it named, whose names others may have after it."""
         before = {*self._taken}, [*self.lets], dict(self._known)

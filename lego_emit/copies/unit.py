@@ -64,7 +64,11 @@ from .values import least, node_of
 
 MOST_BYTES = 2**16  # of an element
 WORDS = ("1", "2", "4", "8", "16")  # bytes
-OWN_OF_THREADS = ("tile", *(f"{memory}{k}" for memory in ("src", "dst", "tile") for k in WORDS))
+OWN_OF_THREADS = (
+    "tile",
+    PART,
+    *(f"{memory}{k}" for memory in ("src", "dst", "tile") for k in WORDS),
+)
 TAKEN = ("assume", "ranges", "sizes", "namespace", "prefix", "header")  # options of generate()
 NAMED = ("element", "name", "zero", "threads", "value", "order")
 AMBIGUOUS = {
