@@ -414,7 +414,7 @@ def big(layouts):
 @pytest.mark.deep
 def test_many_layouts_in_every_language(monkeypatch):
     """The second time each file is read once, no layout is made and nothing is written."""
-    layouts = 20
+    layouts = 10
     big(layouts)
     files = len(TARGETS) + 1  # and the types of JavaScript
     first = process()
@@ -437,7 +437,7 @@ def test_many_layouts_in_every_language(monkeypatch):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("layouts", rest_deep([6, 16]))
+@pytest.mark.parametrize("layouts", rest_deep([6, 10]))
 def test_processes_and_one_process_make_the_same(layouts):
     big(layouts)
     built("--jobs", 1)
@@ -835,7 +835,7 @@ def test_killed_at_random_moments():
         took.append(time.monotonic() - start)
         states.append(everything())
     draw = random.Random(1)
-    for k in range(int(os.environ.get("LEGO_KILLS", 6))):
+    for k in range(int(os.environ.get("LEGO_KILLS", 4))):
         before, after = states[k % 2], states[(k + 1) % 2]
         put({**before, "layouts.py": after["layouts.py"]})
         child = subprocess.Popen(command, stderr=subprocess.DEVNULL)
