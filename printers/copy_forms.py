@@ -162,7 +162,12 @@ class LinesInC(VectorsInC):
         runs = (s.count.value for s in bodies if isinstance(s, Move) and self._in_pieces(s))
         for n in sorted({*runs}):
             head = f"{self.mark} void {self.p}run{n}({T}{self.star}to, const {T}{self.star}of) {{"
-            found += ["", "/// Moves a run, without a call.", *self.template, head]
+            found += [
+                "",
+                f"/// Copies a run of {n} elements, without a call.",
+                *self.template,
+                head,
+            ]
             for k in range(0, n, step):
                 to, of = (f"{name} + {k}" if k else name for name in ("to", "of"))
                 count = min(step, n - k) * size
@@ -299,7 +304,8 @@ class LinesInC(VectorsInC):
             start = f"{self.mark} void {self.own_names}{helper.stem}"
             parameters = COMMA.join([*sizes, *self._arrays[not helper.reads :]])
             head = self.printer.head(start, parameters, " {").split("\n")
-            found += ["", *self.template, *head, *unread, *self.lines(helper.body, 2), "}"]
+            found += ["", f"/// {self.box_told(helper)}", *self.template, *head, *unread]
+            found += [*self.lines(helper.body, 2), "}"]
         return found
 
     @property
@@ -325,8 +331,7 @@ class LinesInC(VectorsInC):
             return [*self._head(r.name, self._docs()), *body]
         part, own, parts = f"{r.name}_part", [*self.names.values()], f"{r.parts}({{}})"
         docs = (
-            f"Does the parts of {r.name} from {FIRST} up to {LAST}, without {LAST}, for threads of one's own. No two parts "
-            "write one place.",
+            f"Copies the parts {FIRST} to {LAST} - 1 of {r.name}, for threads of your own. No two parts write one place.",
             f"@param {FIRST} 0 or more",
             f"@param {LAST} no more than {parts.format(', '.join(own))}",
         )

@@ -196,7 +196,7 @@ class LinesInFortran(NestLines):
         """The routine on integers, and those that hand it arrays of each type."""
         r, sizes = self.routine, [*self.names.values()]
         name = f"{r.name}_part" if r.parts else self.core
-        said = f"The parts of {r.name} from {FIRST} up to {LAST}, without {LAST}."
+        said = f"Copies the parts {FIRST} to {LAST} - 1 of {r.name}."
         found = [line for helper in helpers(r.body) for line in self._box(helper)]
         found += self._head(name, sizes, said if r.parts else r.summary, bool(r.parts))
         arrays = [self._declared("src"), self._declared("dst")]

@@ -241,10 +241,10 @@ class LinesInJavaScript(NestLines):
         r = self.routine
         told = wrap(r.summary, self.printer.line_width - 3, break_long_words=False)
         size = "a size is no integer of 0 or more, " if self.names else ""
-        wrong = f"Throws a RangeError where {size}an array is too short, or both overlap, and a TypeError where one is no typed array. Their bytes are moved as they are."
+        wrong = f"Throws a RangeError if {size}an array is too short, or both overlap, and a TypeError if one is no typed array. Bytes are moved as they are."
         told += ["", *wrap(wrong, self.printer.line_width - 3, break_long_words=False), ""]
         number, array = ("{number} ", "{ArrayBufferView} ") if typed else ("", "")
-        told += [f"@param {number}{n}".rstrip() for n in self.names.values()]
+        told += [f"@param {number}{n} an integer of 0 or more" for n in self.names.values()]
         words = "s" * (r.element_bytes != 1)
         for name, size in (("src", r.source), ("dst", r.destination)):
             count = f"{self.inline(size)} elements of {r.element_bytes} byte{words}"

@@ -249,7 +249,7 @@ class LinesInJulia(NestLines):
         """What does some parts, after arrays have been looked at."""
         bounds = COMMA.join([given, f"{FIRST}::Int64", f"{LAST}::Int64"])
         head = f"function {self.routine.name}_part!({bounds}) where {{{self.type}}}"
-        told = f"# The parts from {FIRST} up to {LAST}, without {LAST}."
+        told = f"# The parts {FIRST} to {LAST} - 1."
         return [
             "",
             told,

@@ -11,10 +11,16 @@ from lego_emit.ir.nests import Kernel, plus
 from lego_emit.ir.nodes import Node, const, made, var
 
 COMMA = f",{BREAK}"
+STRIDES = "// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst."
 INLINED = "__attribute__((always_inline))"  # of kernels, whose callers know their strides
 VECTOR, LINE = 16, 64  # bytes of a register, and of a cache's line
 WORDS = {1: "uint8_t", 2: "uint16_t", 4: "uint32_t", 8: "uint64_t"}
 ZIPPED = "#if defined(__SSE2__) && !defined(__SSSE3__)"  # no exchange of single bytes but zips
+
+
+def kernels_said(part: Any) -> list[str]:
+    """What the strides of a part's kernels are called."""
+    return [STRIDES] if any(any(part._strides(kernel)) for kernel in part.kernels) else []
 
 
 class KernelsInC(NestLines):

@@ -20,7 +20,7 @@ NUMPY = NestForms(let="{name} = {expr}", box="{name}({given})", indent=4)
 COMMA = f",{BREAK}"
 BOX = '''
 def _box(array, start, shape, strides):
-    """The elements of a flat array from a place on, so many and so far apart."""
+    """A view of a flat array that begins at start; strides count elements."""
     if 0 in shape:
         return np.empty(shape, array.dtype)
     size = array.itemsize
@@ -137,10 +137,10 @@ class LinesInNumpy(NestLines):
         r, p, sizes = self.routine, self.printer, [*self.names.values()]
         size, plural = r.element_bytes, "s" * (r.element_bytes != 1)
         given = f"{self.inline(r.source)} elements of {size} byte{plural}, contiguous"
-        made = f"{self.inline(r.destination)} elements of src's type; by default they are made, of zeros"
+        made = f"{self.inline(r.destination)} elements of src's type; a new array of zeros unless given"
         wrong = [
-            "TypeError: Where one is no NumPy array, or has a mask.",
-            f"ValueError: Where elements are not of {size} byte{plural}, an array is shorter, or they overlap; out must be contiguous.",
+            "TypeError: If src or out is no NumPy array, or has a mask.",
+            f"ValueError: If elements do not have {size} byte{plural}, an array is too short, out is not contiguous, or both overlap.",
         ]
         sections = [
             ("Args:", [*(f"{n}: A size" for n in sizes), f"src: {given}", f"out: {made}"]),

@@ -131,7 +131,10 @@ class LinesInRust(KernelsInRust):
                 for old, name in zip(helper.parameters, names, strict=True)
             ]
             named = {s.name for s in walk(helper.body) if isinstance(s, Let | Loop)}
-            found += ["", *allowed("", sorted({*own, *named} - {"_"}), 0, False)]
+            marks = allowed("", sorted({*own, *named} - {"_"}), 0, False)
+            name = self.routine.name
+            told = self.box_told(helper).replace(f" {name}.", f" `{name}`.")
+            found += ["", f"/// {told}", *marks]
             at, T = len(found), self.type
             kind = f"own: {self._borrow(helper)}[usize; {len(own)}]"
             parameters = [kind, *([f"src: &[{T}]"] if helper.reads else []), f"dst: &mut [{T}]"]

@@ -31,6 +31,7 @@ from lego_emit.ir.nests import (
 )
 from lego_emit.ir.nodes import Node, const, made, var
 from lego_emit.printers import rust_layout
+from lego_emit.printers.copy_kernels import kernels_said
 from lego_emit.printers.rust_layout import END, LIST, WIDTH
 from lego_emit.printers.rust_lints import allowed
 
@@ -159,7 +160,7 @@ class KernelsInRust(NestLines):
         """The functions of kernels, and of what is made of an element."""
         found: list[str] = []
         for at, kernel in enumerate(self.kernels):
-            found += ["", *self._kernel(at, kernel)]
+            found += ["", *([] if at else kernels_said(self)), *self._kernel(at, kernel)]
         text = "\n".join(found)
         own = [item for name, item in HELPERS.items() if f"{self.p}{name}(" in text]
         return [*self._value(), *"".join(own).replace("NAME_", self.p).split("\n")[:-1], *found]

@@ -26,7 +26,7 @@ from lego_emit.ir.nests import (
     walk,
 )
 from lego_emit.ir.nodes import const
-from lego_emit.printers.copy_kernels import LINE, VECTOR, WORDS, ZIPPED, KernelsInC
+from lego_emit.printers.copy_kernels import LINE, VECTOR, WORDS, ZIPPED, KernelsInC, kernels_said
 
 LARGE = 16 * 2**20  # bytes
 
@@ -237,6 +237,7 @@ class VectorsInC(KernelsInC):
         found += self._mixes(False)
         if self._has_pairs:
             found += self._pairs()
+        found += kernels_said(self)
         for at, kernel in enumerate(self.kernels):
             found += self._kernel(at, kernel)
         return [*kept, *found, "#endif"]

@@ -111,7 +111,11 @@ class NumpyPrinter(PythonPrinter):
         return [*["import math"] * roots, *found, *["import numpy as np"] * bool(used)]
 
     def module_docs(self, program: Program) -> list[str]:
-        """The lines of the module's docstring: how wide the arrays are to be, too."""
+        """The lines of the module's docstring: how wide the arrays are to be, too, where it has more than copies."""
+        of_copies = {name for routine in program.routines or () for name in routine.functions}
+        if of_copies and of_copies >= {f.name for f in program.functions}:
+            summary = "Copies of NumPy arrays from one memory layout to another."
+            return self._docstring(summary, [], [program.title])
         summary = "Index functions on integers and arrays of integers, which broadcast."
         width = "Arrays are as wide as the functions say."
         return self._docstring(summary, [], [program.title, "", width])

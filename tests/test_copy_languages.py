@@ -523,6 +523,21 @@ def test_javascript_says_which_argument_is_wrong(need, tmp_path):
     assert done.stdout == WRONG_IN_JAVASCRIPT, done.stderr
 
 
+def test_comments_fit_a_copy():
+    """A module of copies alone has no index functions; what each helper does, and what its parameters are."""
+    text = str(copy(Row(M, N), Col(M, N), "numpy", name="turn"))
+    assert text.count('"""Copies of NumPy arrays') == 1 and "broadcast" not in text
+    blocked = catalogue["onednn.nChw16c"](N, C, H, W)
+    for target, name in (("c", "turn"), ("rust", "`turn`")):
+        unit = copy(Row(N, C, H, W), blocked, target, name="turn", threads=True)
+        text = str(unit)
+        assert f"/// Copies a box of {name}." in text and "aK is the stride" in text
+        lines = text.split("\n")
+        bare = [k for k, line in enumerate(lines) if "void turn_" in line and line[0] != " "]
+        boxes = [k for k in bare if "_box" in lines[k] or "_bulk" in lines[k]]
+        assert all(lines[k - 1].startswith("///") for k in boxes) and bool(boxes) == (target == "c")
+
+
 @pytest.mark.parametrize("target", ["julia", "fortran"])
 def test_places_of_long_moves_have_names(target):
     """A run was broken within its subscripts, which Fortran has twice."""

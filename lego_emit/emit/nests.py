@@ -353,8 +353,10 @@ class NestLines:
     def box_told(self, helper: Helper) -> str:
         """What such a function does, in words."""
         name, is_box = self.routine.name, helper.stem.startswith("box")
+        if helper.stem == "bulk":
+            return f"Copies the largest box of {name}."
         if helper.reads:
-            return f"Copies one of the {'boxes' if is_box else 'pieces'} of {name}."
+            return f"Copies {'a box' if is_box else 'a piece'} of {name}."
         return f"Writes zeros into {'a box' if is_box else 'all boxes'} of the padding of {name}."
 
     def box_names(self, helper: Helper) -> list[str]:

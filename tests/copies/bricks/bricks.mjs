@@ -48,12 +48,12 @@ export function bricksFits(P, Q, R) {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
- * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
+ * and a TypeError if one is no typed array. Bytes are moved as they are.
  *
- * @param {number} P
- * @param {number} Q
- * @param {number} R
+ * @param {number} P an integer of 0 or more
+ * @param {number} Q an integer of 0 or more
+ * @param {number} R an integer of 0 or more
  * @param {ArrayBufferView} src 16 * P * Q * R elements of 8 bytes
  * @param {ArrayBufferView} dst 16 * P * Q * R elements of 8 bytes
  * @returns {void}

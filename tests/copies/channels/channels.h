@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_H
-#define LEGO_CHANNELS_H 0x340c7e00
+#define LEGO_CHANNELS_H 0x37b94dae
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -128,6 +128,7 @@ static inline channels_wide channels_load_wide(const uint32_t *at) {
 static inline void channels_store_wide(uint32_t *at, channels_wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 static inline __attribute__((always_inline)) void channels_exchange(
     channels_wide x0, channels_wide x1, channels_wide x2, channels_wide x3, uint32_t *restrict dst,
     int64_t b2) {
@@ -405,6 +406,6 @@ static inline void channels(
   }
 }
 
-#elif LEGO_CHANNELS_H != 0x340c7e00
+#elif LEGO_CHANNELS_H != 0x37b94dae
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_H

@@ -3,7 +3,7 @@
 // A copy from Row(n, C, H, W) to Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W),
 // (16*H*W*((C + 15) // 16), (1, 16*H*W), 16*W, 16)))
 #ifndef LEGO_CHANNELS_HPP
-#define LEGO_CHANNELS_HPP 0x7ace5834
+#define LEGO_CHANNELS_HPP 0x36d96b9c
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -152,6 +152,7 @@ template <class T>
 inline void store_wide(T*at, wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b2) {
@@ -445,6 +446,6 @@ inline void channels(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_HPP != 0x7ace5834
+#elif LEGO_CHANNELS_HPP != 0x36d96b9c
 #error two different units are named channels; give name= to one of them
 #endif  // LEGO_CHANNELS_HPP

@@ -63,13 +63,13 @@ export function channelsFits(n, C, H, W) {
  * Copies each element of the source to its place in the destination: 2 boxes, as the digits do not
  * divide each axis; a box of padding; blocks of 16 elements; single elements.
  *
- * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
- * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
+ * and a TypeError if one is no typed array. Bytes are moved as they are.
  *
- * @param {number} n
- * @param {number} C
- * @param {number} H
- * @param {number} W
+ * @param {number} n an integer of 0 or more
+ * @param {number} C an integer of 0 or more
+ * @param {number} H an integer of 0 or more
+ * @param {number} W an integer of 0 or more
  * @param {ArrayBufferView} src C * H * W * n elements of 4 bytes
  * @param {ArrayBufferView} dst 16 * Math.trunc((C - 1) / 16) * H * W * n + 16 * H * W * n elements of 4 bytes
  * @returns {void}

@@ -77,6 +77,7 @@ fn channels_zip<T: Copy, const K: usize>(x: [T; K], y: [T; K]) -> [[T; 2]; K] {
     both
 }
 
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #[inline]
 fn channels_block<T: Copy>(src: &[T], dst: &mut [T], a3: usize, b2: usize) {
     let x0: [T; 4] = channels_load(src);

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_H
-#define LEGO_CHANNELS_BACK_H 0x360e7635
+#define LEGO_CHANNELS_BACK_H 0x26fd0c22
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -142,6 +142,7 @@ static inline channels_back_wide channels_back_load_wide(const uint32_t *at) {
 static inline void channels_back_store_wide(uint32_t *at, channels_back_wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 static inline __attribute__((always_inline)) void channels_back_exchange(
     channels_back_wide x0, channels_back_wide x1, channels_back_wide x2, channels_back_wide x3,
     uint32_t *restrict dst, int64_t b2) {
@@ -276,7 +277,7 @@ static inline __attribute__((always_inline)) void channels_back_block1(
 }
 #endif
 
-/// Moves a run, without a call.
+/// Copies a run of 64 elements, without a call.
 static inline void channels_back_run64(uint32_t *to, const uint32_t *of) {
   memcpy(to, of, 128);
   memcpy(to + 32, of + 32, 128);
@@ -422,6 +423,6 @@ static inline void channels_back(
   }
 }
 
-#elif LEGO_CHANNELS_BACK_H != 0x360e7635
+#elif LEGO_CHANNELS_BACK_H != 0x26fd0c22
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_H

@@ -3,7 +3,7 @@
 // A copy from Padded([n, C, H, W], Strided((n, (16, (C + 15) // 16), H, W), (16*H*W*((C + 15) //
 // 16), (1, 16*H*W), 16*W, 16))) to Row(n, C, H, W)
 #ifndef LEGO_CHANNELS_BACK_HPP
-#define LEGO_CHANNELS_BACK_HPP 0x7bbd4188
+#define LEGO_CHANNELS_BACK_HPP 0x26e66035
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -158,6 +158,7 @@ template <class T>
 inline void store_wide(T*at, wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b2) {
@@ -287,7 +288,7 @@ inline __attribute__((always_inline)) void block1(
 #endif
 
 namespace channels_back_detail {
-/// Moves a run, without a call.
+/// Copies a run of 64 elements, without a call.
 template <class T>
 inline void run64(T*to, const T*of) {
   std::memcpy(to, of, 128);
@@ -454,6 +455,6 @@ inline void channels_back(
 
 }  // namespace lego
 
-#elif LEGO_CHANNELS_BACK_HPP != 0x7bbd4188
+#elif LEGO_CHANNELS_BACK_HPP != 0x26e66035
 #error two different units are named channels_back; give name= to one of them
 #endif  // LEGO_CHANNELS_BACK_HPP

@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_H
-#define LEGO_COLORS_H 0x57237485
+#define LEGO_COLORS_H 0x78726e71
 
 #include <string.h>
 #include <stdbool.h>
@@ -115,6 +115,7 @@ static inline colors_wide colors_load_two(const uint8_t *at, int64_t apart) {
 static inline void colors_store_wide(uint8_t *at, colors_wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #if defined(__SSE2__) && !defined(__SSSE3__)
 static inline __attribute__((always_inline)) void colors_block(
     const uint8_t *restrict src, uint8_t *restrict dst, int64_t b0) {
@@ -217,6 +218,6 @@ static inline void colors(
   }
 }
 
-#elif LEGO_COLORS_H != 0x57237485
+#elif LEGO_COLORS_H != 0x78726e71
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_H

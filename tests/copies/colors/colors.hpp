@@ -2,7 +2,7 @@
 //
 // A copy from Row(H, W, 3) to RegP([H, W, 3], [2, 0, 1])
 #ifndef LEGO_COLORS_HPP
-#define LEGO_COLORS_HPP 0x28b6afb9
+#define LEGO_COLORS_HPP 0x60ebda1b
 
 #include <cassert>
 #include <cstddef>
@@ -128,6 +128,7 @@ template <class T>
 inline void store_wide(T*at, wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #if defined(__SSE2__) && !defined(__SSSE3__)
 template <class T>
 inline __attribute__((always_inline)) void block(
@@ -246,6 +247,6 @@ inline void colors(std::int64_t H, std::int64_t W, std::span<S> src, std::span<T
 
 }  // namespace lego
 
-#elif LEGO_COLORS_HPP != 0x28b6afb9
+#elif LEGO_COLORS_HPP != 0x60ebda1b
 #error two different units are named colors; give name= to one of them
 #endif  // LEGO_COLORS_HPP

@@ -44,11 +44,11 @@ export function colorsFits(H, W) {
 /**
  * Copies each element of the source to its place in the destination: blocks of 12 elements.
  *
- * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
- * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
+ * and a TypeError if one is no typed array. Bytes are moved as they are.
  *
- * @param {number} H
- * @param {number} W
+ * @param {number} H an integer of 0 or more
+ * @param {number} W an integer of 0 or more
  * @param {ArrayBufferView} src 3 * H * W elements of 1 byte
  * @param {ArrayBufferView} dst 3 * H * W elements of 1 byte
  * @returns {void}

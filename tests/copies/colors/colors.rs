@@ -58,6 +58,7 @@ fn colors_shuffle<T: Copy, const N: usize>(of: &[T; N], to: &mut [T; N]) {
     }
 }
 
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #[inline]
 fn colors_block<T: Copy>(src: &[T], dst: &mut [T], b0: usize) {
     let mut x = [src[0]; 96];

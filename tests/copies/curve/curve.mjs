@@ -51,8 +51,8 @@ export function curvePlaces(i, j) {
  * functions: ((i ^ j | 4*(i ^ j)) & 19 | 2*((i ^ j | 4*(i ^ j)) & 19)) & 21 | [...] is no digit of
  * one index; a loop over both index functions.
  *
- * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
- * typed array. Their bytes are moved as they are.
+ * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
+ * array. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 64 elements of 8 bytes
  * @param {ArrayBufferView} dst 64 elements of 8 bytes

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_H
-#define LEGO_MORTON_H 0x1503bd79
+#define LEGO_MORTON_H 0x15860902
 
 #include <string.h>
 #include <stdint.h>
@@ -60,6 +60,7 @@ static inline morton_wide morton_load_wide(const uint16_t *at) {
 static inline void morton_store_wide(uint16_t *at, morton_wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 static inline __attribute__((always_inline)) void morton_exchange(
     morton_wide x0, morton_wide x1, uint16_t *restrict dst, int64_t b3) {
   const morton_wide x2 = morton_wide_zip_low_u32(x0, x1);
@@ -120,6 +121,6 @@ static inline void morton(const uint16_t *restrict src, uint16_t *restrict dst) 
 #endif
 }
 
-#elif LEGO_MORTON_H != 0x1503bd79
+#elif LEGO_MORTON_H != 0x15860902
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_H

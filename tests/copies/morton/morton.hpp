@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_HPP
-#define LEGO_MORTON_HPP 0x2b529691
+#define LEGO_MORTON_HPP 0x5e3d2d8b
 
 #include <cassert>
 #include <cstddef>
@@ -75,6 +75,7 @@ template <class T>
 inline void store_wide(T*at, wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     wide x0, wide x1, T* __restrict dst, std::int64_t b3) {
@@ -153,6 +154,6 @@ inline void morton(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_MORTON_HPP != 0x2b529691
+#elif LEGO_MORTON_HPP != 0x5e3d2d8b
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_HPP

@@ -23,8 +23,8 @@ export function mortonDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: runs of 4 bytes.
  *
- * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
- * typed array. Their bytes are moved as they are.
+ * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
+ * array. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 256 elements of 2 bytes
  * @param {ArrayBufferView} dst 256 elements of 2 bytes

@@ -25,6 +25,7 @@ fn morton_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
     lanes
 }
 
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #[inline]
 fn morton_block<T: Copy>(src: &[T], dst: &mut [T], a6: usize, b3: usize) {
     let x0: [T; 8] = morton_load(src);

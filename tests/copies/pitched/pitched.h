@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_H
-#define LEGO_PITCHED_H 0x53e9e742
+#define LEGO_PITCHED_H 0x00576fab
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -129,6 +129,7 @@ static inline pitched_wide pitched_load_wide(const uint32_t *at) {
 static inline void pitched_store_wide(uint32_t *at, pitched_wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 static inline __attribute__((always_inline)) void pitched_exchange(
     pitched_wide x0, pitched_wide x1, pitched_wide x2, pitched_wide x3, uint32_t *restrict dst,
     int64_t b0) {
@@ -197,7 +198,7 @@ static inline __attribute__((always_inline)) void pitched_block(
 }
 #endif
 
-/// Moves a run, without a call.
+/// Copies a run of 64 elements, without a call.
 static inline void pitched_run64(uint32_t *to, const uint32_t *of) {
   memcpy(to, of, 128);
   memcpy(to + 32, of + 32, 128);
@@ -309,6 +310,6 @@ static inline void pitched(
   }
 }
 
-#elif LEGO_PITCHED_H != 0x53e9e742
+#elif LEGO_PITCHED_H != 0x00576fab
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_H

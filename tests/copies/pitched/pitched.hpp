@@ -2,7 +2,7 @@
 //
 // A copy from Strided((M, N), (LD, 1)) to Col(M, N)
 #ifndef LEGO_PITCHED_HPP
-#define LEGO_PITCHED_HPP 0x51d7d3a7
+#define LEGO_PITCHED_HPP 0x48242984
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -152,6 +152,7 @@ template <class T>
 inline void store_wide(T*at, wide v) {
   __builtin_memcpy(at, &v, sizeof v);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     wide x0, wide x1, wide x2, wide x3, T* __restrict dst, std::int64_t b0) {
@@ -218,7 +219,7 @@ inline __attribute__((always_inline)) void block(
 #endif
 
 namespace pitched_detail {
-/// Moves a run, without a call.
+/// Copies a run of 64 elements, without a call.
 template <class T>
 inline void run64(T*to, const T*of) {
   std::memcpy(to, of, 128);
@@ -352,6 +353,6 @@ inline void pitched(
 
 }  // namespace lego
 
-#elif LEGO_PITCHED_HPP != 0x51d7d3a7
+#elif LEGO_PITCHED_HPP != 0x48242984
 #error two different units are named pitched; give name= to one of them
 #endif  // LEGO_PITCHED_HPP

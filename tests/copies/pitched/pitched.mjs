@@ -52,12 +52,12 @@ export function pitchedFits(M, N, LD) {
 /**
  * Copies each element of the source to its place in the destination: blocks of 16 elements.
  *
- * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
- * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
+ * and a TypeError if one is no typed array. Bytes are moved as they are.
  *
- * @param {number} M
- * @param {number} N
- * @param {number} LD
+ * @param {number} M an integer of 0 or more
+ * @param {number} N an integer of 0 or more
+ * @param {number} LD an integer of 0 or more
  * @param {ArrayBufferView} src LD * (M - 1) + N elements of 4 bytes
  * @param {ArrayBufferView} dst M * N elements of 4 bytes
  * @returns {void}

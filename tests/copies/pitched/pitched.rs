@@ -58,6 +58,7 @@ fn pitched_zip<T: Copy, const K: usize>(x: [T; K], y: [T; K]) -> [[T; 2]; K] {
     both
 }
 
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #[inline]
 fn pitched_block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
     let x0: [T; 4] = pitched_load(src);

@@ -34,8 +34,8 @@ export function swizzledPlaces(i, j) {
  * Copies each element of the source to its place in the destination: a loop over both index
  * functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
  *
- * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
- * typed array. Their bytes are moved as they are.
+ * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
+ * array. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 512 elements of 2 bytes
  * @param {ArrayBufferView} dst 512 elements of 2 bytes

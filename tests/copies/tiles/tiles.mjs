@@ -23,8 +23,8 @@ export function tilesDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
- * typed array. Their bytes are moved as they are.
+ * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
+ * array. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 192 elements of 4 bytes
  * @param {ArrayBufferView} dst 192 elements of 4 bytes

@@ -51,12 +51,12 @@ export function tilesBackFits(P, Q, LD) {
 /**
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
- * Throws a RangeError where a size is no integer of 0 or more, an array is too short, or both
- * overlap, and a TypeError where one is no typed array. Their bytes are moved as they are.
+ * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
+ * and a TypeError if one is no typed array. Bytes are moved as they are.
  *
- * @param {number} P
- * @param {number} Q
- * @param {number} LD
+ * @param {number} P an integer of 0 or more
+ * @param {number} Q an integer of 0 or more
+ * @param {number} LD an integer of 0 or more
  * @param {ArrayBufferView} src 32 * P * Q elements of 4 bytes
  * @param {ArrayBufferView} dst 4 * LD * P + 8 * Q - LD elements of 4 bytes
  * @returns {void}

@@ -24,8 +24,8 @@ export function unpaddedDestinationBytes() {
  * Copies each element of the source to its place in the destination: 4 boxes, as the digits do not
  * divide each axis; 3 boxes of padding, left out; runs of 8 bytes; runs of 4 bytes.
  *
- * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
- * typed array. Their bytes are moved as they are.
+ * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
+ * array. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 30 elements of 2 bytes
  * @param {ArrayBufferView} dst 48 elements of 2 bytes

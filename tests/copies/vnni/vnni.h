@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_H
-#define LEGO_VNNI_H 0x641de9c2
+#define LEGO_VNNI_H 0x450c5d7a
 
 #include <string.h>
 #include <stdint.h>
@@ -44,6 +44,7 @@ static inline vnni_u8x16 vnni_zip_high_u16(vnni_u8x16 x, vnni_u8x16 y) {
   return (vnni_u8x16)__builtin_shufflevector(
       (vnni_u16x8)x, (vnni_u16x8)y, 4, 12, 5, 13, 6, 14, 7, 15);
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 static inline __attribute__((always_inline)) void vnni_block(
     const uint8_t *restrict src, uint8_t *restrict dst, int64_t a2, int64_t b1) {
   const vnni_u8x16 x0 = vnni_load(src);
@@ -85,6 +86,6 @@ static inline void vnni(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_VNNI_H != 0x641de9c2
+#elif LEGO_VNNI_H != 0x450c5d7a
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_H

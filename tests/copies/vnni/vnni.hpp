@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_HPP
-#define LEGO_VNNI_HPP 0x1cb00984
+#define LEGO_VNNI_HPP 0x1606f785
 
 #include <cassert>
 #include <cstddef>
@@ -55,6 +55,7 @@ inline u8x16 zip_high_u16(u8x16 x, u8x16 y) {
   return reinterpret_cast<u8x16>(__builtin_shufflevector(
       reinterpret_cast<u16x8>(x), reinterpret_cast<u16x8>(y), 4, 12, 5, 13, 6, 14, 7, 15));
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 template <class T>
 inline __attribute__((always_inline)) void block(
     const T* __restrict src, T* __restrict dst, std::int64_t a2, std::int64_t b1) {
@@ -114,6 +115,6 @@ inline void vnni(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_VNNI_HPP != 0x1cb00984
+#elif LEGO_VNNI_HPP != 0x1606f785
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_HPP

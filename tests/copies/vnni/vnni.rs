@@ -25,6 +25,7 @@ fn vnni_load<T: Copy, const K: usize>(at: &[T]) -> [T; K] {
     lanes
 }
 
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #[inline]
 fn vnni_block<T: Copy>(src: &[T], dst: &mut [T], a2: usize, b1: usize) {
     let x0: [T; 16] = vnni_load(src);

@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_H
-#define LEGO_WEIGHTS_H 0x00cf2d32
+#define LEGO_WEIGHTS_H 0x43b35a88
 
 #include <string.h>
 #include <stdint.h>
@@ -116,6 +116,7 @@ static inline weights_wide weights_load_wide(const uint8_t *at) {
   memcpy(&v, at, sizeof v);
   return v;
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 static inline __attribute__((always_inline)) void weights_exchange(
     const uint8_t *restrict src, uint8_t *restrict dst, int64_t a1, int64_t b0) {
   const weights_wide x0 = weights_load_wide(src);
@@ -291,6 +292,6 @@ static inline void weights(const uint8_t *restrict src, uint8_t *restrict dst) {
 #endif
 }
 
-#elif LEGO_WEIGHTS_H != 0x00cf2d32
+#elif LEGO_WEIGHTS_H != 0x43b35a88
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_H

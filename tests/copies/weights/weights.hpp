@@ -3,7 +3,7 @@
 // A copy from Row(16, 32, 3, 3) to Strided(((16, 1), (4, 4, 2), 3, 3), ((4, 4608), (1, 64, 2304),
 // 768, 256))
 #ifndef LEGO_WEIGHTS_HPP
-#define LEGO_WEIGHTS_HPP 0x7721b2f6
+#define LEGO_WEIGHTS_HPP 0x74a4c04a
 
 #include <cassert>
 #include <cstddef>
@@ -136,6 +136,7 @@ inline wide load_wide(const T*at) {
   std::memcpy(&v, at, sizeof v);
   return v;
 }
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 template <class T>
 inline __attribute__((always_inline)) void exchange(
     const T* __restrict src, T* __restrict dst, std::int64_t a1, std::int64_t b0) {
@@ -332,6 +333,6 @@ inline void weights(std::span<S> src, std::span<T> dst) {
 
 }  // namespace lego
 
-#elif LEGO_WEIGHTS_HPP != 0x7721b2f6
+#elif LEGO_WEIGHTS_HPP != 0x74a4c04a
 #error two different units are named weights; give name= to one of them
 #endif  // LEGO_WEIGHTS_HPP

@@ -23,8 +23,8 @@ export function weightsDestinationBytes() {
 /**
  * Copies each element of the source to its place in the destination: blocks of 16 elements.
  *
- * Throws a RangeError where an array is too short, or both overlap, and a TypeError where one is no
- * typed array. Their bytes are moved as they are.
+ * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
+ * array. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 4608 elements of 1 byte
  * @param {ArrayBufferView} dst 4608 elements of 1 byte

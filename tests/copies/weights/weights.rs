@@ -35,6 +35,7 @@ fn weights_shuffle<T: Copy, const N: usize>(of: &[T; N], to: &mut [T; N]) {
     }
 }
 
+// Kernels move a block: aK is the stride of its digit K in src, and bK that in dst.
 #[inline]
 fn weights_block<T: Copy>(src: &[T], dst: &mut [T], a1: usize, b0: usize) {
     let mut x = [src[0]; 256];
