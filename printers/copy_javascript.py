@@ -54,6 +54,7 @@ JAVASCRIPT = NestForms(
 )
 # The array of the widest integers that an element of so many bytes is made of.
 WORDS = {1: "Uint8Array", 2: "Uint16Array", 4: "Uint32Array"}
+LONGEST = 8  # bytes of an element of a typed array
 UNROLLED = 4  # words that are moved in a line each
 VALUE_OF = "value"  # after a routine's name
 # How an operation on an element is spelled: an array that stores it keeps its lower bits.
@@ -241,7 +242,8 @@ class LinesInJavaScript(NestLines):
         r = self.routine
         told = wrap(r.summary, self.printer.line_width - 3, break_long_words=False)
         size = "a size is no integer of 0 or more, " if self.names else ""
-        wrong = f"Throws a RangeError if {size}an array is too short, or both overlap, and a TypeError if one is no typed array. Bytes are moved as they are."
+        longer = " or has longer elements" * (r.element_bytes < LONGEST)
+        wrong = f"Throws a RangeError if {size}an array is too short, or both overlap, and a TypeError if one is no typed array{longer}. Bytes are moved as they are."
         told += ["", *wrap(wrong, self.printer.line_width - 3, break_long_words=False), ""]
         number, array = ("{number} ", "{ArrayBufferView} ") if typed else ("", "")
         told += [f"@param {number}{n} an integer of 0 or more" for n in self.names.values()]
@@ -265,10 +267,14 @@ class LinesInJavaScript(NestLines):
             ]
         sizes = ", ".join(self.names.values())
         ends = [*zip(("src", "dst"), (r.source, r.destination), r.functions, strict=False)]
+        size, plural = r.element_bytes, "s" * (r.element_bytes > 1)
+        most = f" of elements of up to {size} byte{plural}" * (size < LONGEST)
         for array, _, function in ends:
+            wide = f"{BREAK}|| /** @type {{any}} */ ({array}).BYTES_PER_ELEMENT > {size}"
+            test = f"!ArrayBuffer.isView({array}){wide * (size < LONGEST)}"
             found += [
-                f"  if (!ArrayBuffer.isView({array})) {{",
-                f'    throw new TypeError("{array} is no typed array");',
+                f"  {p.line(f'if ({test}) {{', 2)}",
+                f'    throw new TypeError("{array} is no typed array{most}");',
                 "  }",
                 f"  {p.line(f'if ({array}.byteLength < {function}({sizes})) {{', 2)}",
                 f'    throw new RangeError("{array} is too short");',

@@ -487,6 +487,7 @@ const wrong = [
   [3, 5, views[0], room.subarray(14)],
   [3, 5, room, new Uint8Array(room.buffer)],
   [3, 5, [], views[1]],
+  [3, 5, views[0], new Float64Array(15)],
   [2.5, 5, ...views],
   [3, -5, ...views],
   ["3", 5, ...views],
@@ -507,7 +508,8 @@ WRONG_IN_JAVASCRIPT = """RangeError: src is too short
 RangeError: dst is too short
 RangeError: dst overlaps src
 RangeError: dst overlaps src
-TypeError: src is no typed array
+TypeError: src is no typed array of elements of up to 4 bytes
+TypeError: dst is no typed array of elements of up to 4 bytes
 RangeError: M must be an integer of 0 or more
 RangeError: N must be an integer of 0 or more
 RangeError: M must be an integer of 0 or more

@@ -64,7 +64,7 @@ export function channelsBackFits(n, C, H, W) {
  * divide each axis; blocks of 16 elements; single elements.
  *
  * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
- * and a TypeError if one is no typed array. Bytes are moved as they are.
+ * and a TypeError if one is no typed array or has longer elements. Bytes are moved as they are.
  *
  * @param {number} n an integer of 0 or more
  * @param {number} C an integer of 0 or more
@@ -87,14 +87,14 @@ export function channelsBack(n, C, H, W, src, dst) {
   if (!Number.isSafeInteger(W) || W < 0) {
     throw new RangeError("W must be an integer of 0 or more");
   }
-  if (!ArrayBuffer.isView(src)) {
-    throw new TypeError("src is no typed array");
+  if (!ArrayBuffer.isView(src) || /** @type {any} */ (src).BYTES_PER_ELEMENT > 4) {
+    throw new TypeError("src is no typed array of elements of up to 4 bytes");
   }
   if (src.byteLength < channelsBackSourceBytes(n, C, H, W)) {
     throw new RangeError("src is too short");
   }
-  if (!ArrayBuffer.isView(dst)) {
-    throw new TypeError("dst is no typed array");
+  if (!ArrayBuffer.isView(dst) || /** @type {any} */ (dst).BYTES_PER_ELEMENT > 4) {
+    throw new TypeError("dst is no typed array of elements of up to 4 bytes");
   }
   if (dst.byteLength < channelsBackDestinationBytes(n, C, H, W)) {
     throw new RangeError("dst is too short");

@@ -45,7 +45,7 @@ export function colorsFits(H, W) {
  * Copies each element of the source to its place in the destination: blocks of 12 elements.
  *
  * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
- * and a TypeError if one is no typed array. Bytes are moved as they are.
+ * and a TypeError if one is no typed array or has longer elements. Bytes are moved as they are.
  *
  * @param {number} H an integer of 0 or more
  * @param {number} W an integer of 0 or more
@@ -60,14 +60,14 @@ export function colors(H, W, src, dst) {
   if (!Number.isSafeInteger(W) || W < 0) {
     throw new RangeError("W must be an integer of 0 or more");
   }
-  if (!ArrayBuffer.isView(src)) {
-    throw new TypeError("src is no typed array");
+  if (!ArrayBuffer.isView(src) || /** @type {any} */ (src).BYTES_PER_ELEMENT > 1) {
+    throw new TypeError("src is no typed array of elements of up to 1 byte");
   }
   if (src.byteLength < colorsSourceBytes(H, W)) {
     throw new RangeError("src is too short");
   }
-  if (!ArrayBuffer.isView(dst)) {
-    throw new TypeError("dst is no typed array");
+  if (!ArrayBuffer.isView(dst) || /** @type {any} */ (dst).BYTES_PER_ELEMENT > 1) {
+    throw new TypeError("dst is no typed array of elements of up to 1 byte");
   }
   if (dst.byteLength < colorsDestinationBytes(H, W)) {
     throw new RangeError("dst is too short");

@@ -35,21 +35,21 @@ export function swizzledPlaces(i, j) {
  * functions: 64*i + j ^ 8*i is no digit of one index; a loop over both index functions.
  *
  * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
- * array. Bytes are moved as they are.
+ * array or has longer elements. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 512 elements of 2 bytes
  * @param {ArrayBufferView} dst 512 elements of 2 bytes
  * @returns {void}
  */
 export function swizzled(src, dst) {
-  if (!ArrayBuffer.isView(src)) {
-    throw new TypeError("src is no typed array");
+  if (!ArrayBuffer.isView(src) || /** @type {any} */ (src).BYTES_PER_ELEMENT > 2) {
+    throw new TypeError("src is no typed array of elements of up to 2 bytes");
   }
   if (src.byteLength < swizzledSourceBytes()) {
     throw new RangeError("src is too short");
   }
-  if (!ArrayBuffer.isView(dst)) {
-    throw new TypeError("dst is no typed array");
+  if (!ArrayBuffer.isView(dst) || /** @type {any} */ (dst).BYTES_PER_ELEMENT > 2) {
+    throw new TypeError("dst is no typed array of elements of up to 2 bytes");
   }
   if (dst.byteLength < swizzledDestinationBytes()) {
     throw new RangeError("dst is too short");

@@ -24,21 +24,21 @@ export function tilesDestinationBytes() {
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
  * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
- * array. Bytes are moved as they are.
+ * array or has longer elements. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 192 elements of 4 bytes
  * @param {ArrayBufferView} dst 192 elements of 4 bytes
  * @returns {void}
  */
 export function tiles(src, dst) {
-  if (!ArrayBuffer.isView(src)) {
-    throw new TypeError("src is no typed array");
+  if (!ArrayBuffer.isView(src) || /** @type {any} */ (src).BYTES_PER_ELEMENT > 4) {
+    throw new TypeError("src is no typed array of elements of up to 4 bytes");
   }
   if (src.byteLength < tilesSourceBytes()) {
     throw new RangeError("src is too short");
   }
-  if (!ArrayBuffer.isView(dst)) {
-    throw new TypeError("dst is no typed array");
+  if (!ArrayBuffer.isView(dst) || /** @type {any} */ (dst).BYTES_PER_ELEMENT > 4) {
+    throw new TypeError("dst is no typed array of elements of up to 4 bytes");
   }
   if (dst.byteLength < tilesDestinationBytes()) {
     throw new RangeError("dst is too short");

@@ -52,7 +52,7 @@ export function tilesBackFits(P, Q, LD) {
  * Copies each element of the source to its place in the destination: runs of 32 bytes.
  *
  * Throws a RangeError if a size is no integer of 0 or more, an array is too short, or both overlap,
- * and a TypeError if one is no typed array. Bytes are moved as they are.
+ * and a TypeError if one is no typed array or has longer elements. Bytes are moved as they are.
  *
  * @param {number} P an integer of 0 or more
  * @param {number} Q an integer of 0 or more
@@ -71,14 +71,14 @@ export function tilesBack(P, Q, LD, src, dst) {
   if (!Number.isSafeInteger(LD) || LD < 0) {
     throw new RangeError("LD must be an integer of 0 or more");
   }
-  if (!ArrayBuffer.isView(src)) {
-    throw new TypeError("src is no typed array");
+  if (!ArrayBuffer.isView(src) || /** @type {any} */ (src).BYTES_PER_ELEMENT > 4) {
+    throw new TypeError("src is no typed array of elements of up to 4 bytes");
   }
   if (src.byteLength < tilesBackSourceBytes(P, Q, LD)) {
     throw new RangeError("src is too short");
   }
-  if (!ArrayBuffer.isView(dst)) {
-    throw new TypeError("dst is no typed array");
+  if (!ArrayBuffer.isView(dst) || /** @type {any} */ (dst).BYTES_PER_ELEMENT > 4) {
+    throw new TypeError("dst is no typed array of elements of up to 4 bytes");
   }
   if (dst.byteLength < tilesBackDestinationBytes(P, Q, LD)) {
     throw new RangeError("dst is too short");

@@ -24,21 +24,21 @@ export function vnniDestinationBytes() {
  * Copies each element of the source to its place in the destination: single elements.
  *
  * Throws a RangeError if an array is too short, or both overlap, and a TypeError if one is no typed
- * array. Bytes are moved as they are.
+ * array or has longer elements. Bytes are moved as they are.
  *
  * @param {ArrayBufferView} src 256 elements of 1 byte
  * @param {ArrayBufferView} dst 256 elements of 1 byte
  * @returns {void}
  */
 export function vnni(src, dst) {
-  if (!ArrayBuffer.isView(src)) {
-    throw new TypeError("src is no typed array");
+  if (!ArrayBuffer.isView(src) || /** @type {any} */ (src).BYTES_PER_ELEMENT > 1) {
+    throw new TypeError("src is no typed array of elements of up to 1 byte");
   }
   if (src.byteLength < vnniSourceBytes()) {
     throw new RangeError("src is too short");
   }
-  if (!ArrayBuffer.isView(dst)) {
-    throw new TypeError("dst is no typed array");
+  if (!ArrayBuffer.isView(dst) || /** @type {any} */ (dst).BYTES_PER_ELEMENT > 1) {
+    throw new TypeError("dst is no typed array of elements of up to 1 byte");
   }
   if (dst.byteLength < vnniDestinationBytes()) {
     throw new RangeError("dst is too short");
