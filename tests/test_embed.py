@@ -335,6 +335,7 @@ def test_cmake_says_what_is_wrong(embed):
     for old, new, says in (
         ("LANGUAGE cpp", "LANGUAGE cp", "Did you mean 'cpp'?"),
         ("LANGUAGE cpp", "", "needs LANGUAGE"),
+        ("TARGET app", "app", "has no argument app. Write TARGET app."),
         ("LAYOUTS layouts.py:tiled", "", "needs LAYOUTS, or COPY"),
         ("LANGUAGE cpp", "LANGUAGE cpp COPY layouts.py:tiled", "COPY takes two layouts"),
         (
