@@ -34,7 +34,7 @@ from ..ir.grids import (
     Spread,
     Store,
 )
-from ..ir.nests import DESTINATION, SOURCE, Body, Let, Ref, Statement, When, all_of, plus
+from ..ir.nests import DESTINATION, SOURCE, Let, Ref, Statement, When, all_of, plus
 from ..ir.nodes import Node, const, made, var
 from .bits import FEWEST, Counter
 from .digits import Size, Sizes
@@ -210,7 +210,7 @@ class GridNest:
 
     def _decoded(
         self, number: Node, counts: Sequence[tuple[int, Node]], stem: str
-    ) -> tuple[dict[int, Node], Callable[[Sequence[Statement]], Body]]:
+    ) -> tuple[dict[int, Node], Callable[[Sequence[Statement]], tuple[Statement, ...]]]:
         """Names for the digits of a number, the fastest first, and what puts them before statements. More than three digits of
         two and more whose strides are numbers stay a number, whose bits are taken."""
         lets: list[Statement] = []
@@ -238,7 +238,7 @@ class GridNest:
             if at < len(groups) - 2:
                 number = self._named(lets, number, f"{stem}_rest{at}")
 
-        def around(body: Sequence[Statement]) -> Body:
+        def around(body: Sequence[Statement]) -> tuple[Statement, ...]:
             for counter in counters:
                 body = counter.body(body)
             return (*lets, *body)
@@ -561,8 +561,8 @@ class GridNest:
             conditions.append(made("eq", left, 0))
         source = None if self.box.is_padding else _sum(self.names.named(self.box.a, "from"), terms)
         if source is not None and bits:
-            *more, origin = of_bits.body([Let("origin", source)])
-            lets, source = [*lets, *more], origin.value
+            lets += [s for s in of_bits.body([Let("origin", source)]) if isinstance(s, Let)]
+            source = lets.pop().value
         condition = all_of(conditions)
         assert condition is not None
         return Arm(tuple(lets), condition, source)
