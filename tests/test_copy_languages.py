@@ -453,7 +453,9 @@ def test_the_command_line_emits_and_times(tmp_path, monkeypatch):
     text = Path("out/turned.rs").read_text()
     again = "copy layouts.py:rows layouts.py:columns --target rust --element uint8 --name turned --no-zero"
     assert f"// To regenerate: lego-emit {again}" in text and Path("out/turned_numpy.py").exists()
-    assert "kernel of 4 registers" in run("-t", "rust", "--plan").output
+    assert run("-t", "rust", "--plan").output.startswith("- kernel of 4 registers")
+    plans = run("-t", "cpp", "-t", "numpy", "-t", "c", "--plan").output
+    assert "C++, C:\n- kernel" in plans and "NumPy:\n- an assignment of each box" in plans
     done = run("-t", "numpy", "--time", "-s", "M=8,N=8")
     assert done.exit_code == 0 and "of memcpy" in done.output
     timed = json.loads(run("-t", "numpy", "--time", "-s", "M=8,N=8", "--json").output)

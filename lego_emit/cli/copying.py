@@ -50,7 +50,7 @@ def _emits(name: str | None) -> Callable[[Any], Any]:
         ),
         click.option("--threads", is_flag=True, help="Emit a copy that threads can share."),
         *(option_of(Options, shared) for shared in SHARED),
-        click.option("--plan", is_flag=True, help="Print how the copy is done; with -o, write too."),
+        click.option("--plan", is_flag=True, help="Print how each language does the copy; with -o, write too."),
         click.option(
             "--time", is_flag=True,
             help="Measure it beside a copy of the same bytes; with -o, write too.",
@@ -173,8 +173,11 @@ def _emit(
         raise click.UsageError(
             f"--time needs a number for each size; give -s {','.join(f'{n}=..' for n in missing)}"
         )
-    if plan:
-        click.echo(str(units[0].plan))
+    plans: dict[str, list[str]] = {}
+    for unit in units if plan else ():
+        plans.setdefault(str(unit.plan), []).append(unit.printer.title)
+    for text, titles in plans.items():
+        click.echo(f"{', '.join(titles)}:\n{text}" if len(units) > 1 else text)
     rows: list[dict[str, Any]] = []
     for unit in units if time else ():
         title = unit.printer.title
