@@ -294,7 +294,7 @@ class LinesInC(VectorsInC):
         found = self.tables()
         for helper in helpers(self.routine.body):
             own = [self.names.get(name, name) for name in helper.parameters]
-            read = names_read(helper.body, plain=True)
+            read = names_read(helper.body, "plain") & names_read(helper.body, "body")
             unread = [
                 f"  (void){name};"
                 for old, name in zip(helper.parameters, own, strict=True)

@@ -647,6 +647,20 @@ def test_large_copies_of_registers_are_checked():
     assert copy(Row(4096, 4096), catalogue["morton.2D"](4096, 4096), "c", element=16).checks
 
 
+def test_functions_that_read_a_number_without_vectors_alone_compile(tmp_path, monkeypatch, need):
+    gcc = need("gcc", "apt-get install gcc")
+    monkeypatch.setattr(pieces, "PIECE", 1024)
+    bits = RegP([M // 16384, *[2] * 14], [9, 1, 3, 5, 12, 8, 13, 14, 0, 6, 2, 10, 7, 4, 11])
+    text = copy(
+        GroupBy([M]).OrderBy(bits), Row(M), "c", element=2, assume=["M % 16384 == 0"], threads=True
+    )
+    (tmp_path / "copy.h").write_text(str(text))
+    (tmp_path / "a.c").write_text('#include "copy.h"\n')
+    for own in ("-DAS_IT_IS", "-DCOPY_SCALAR"):
+        command = [gcc, "-std=c99", "-Wall", "-Wextra", "-Werror", own, "-fsyntax-only", "a.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+
+
 def test_parts_name_no_stride_that_they_have_one_index_of(monkeypatch):
     """Of digits of two that parts divide."""
     monkeypatch.setattr(pieces, "PIECE", 512)

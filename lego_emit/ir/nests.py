@@ -521,15 +521,16 @@ def names_of(node: Node) -> set[str]:
     return {n.value for n in node.walk() if n.op == "var"}
 
 
-def names_read(body: Body, plain: bool = False) -> set[str]:
-    """The names of integers and of truths that statements read. plain: without those of vectors."""
+def names_read(body: Body, way: str = "") -> set[str]:
+    """The names of integers and of truths that statements read. way: "plain" without those of vectors, "body" without
+    those of what is done where there are none."""
     found: set[str] = set()
     for statement in body:
-        if plain and isinstance(statement, Vectors):
-            found |= names_read(statement.plain, plain)
+        if way and isinstance(statement, Vectors):
+            found |= names_read(getattr(statement, way), way)
             continue
         if not isinstance(statement, Call):  # whose helper reads its own
-            found |= names_read(inner(statement), plain)
+            found |= names_read(inner(statement), way)
         for field, value in vars(statement).items():
             if field == "due":
                 continue
