@@ -128,6 +128,11 @@ class CopiesInCuda(CopyTexts):
     abilities = Abilities(threads=True)
     includes: tuple[str, ...] = ()
 
+    @classmethod
+    def file_names(cls, naming: Any, name: str) -> list[str]:
+        """The kernel, and what launches it."""
+        return [name, f"{name}_launch"]
+
     @property
     def lines(self) -> list[str]:
         """The kernels of the file, one after the other."""

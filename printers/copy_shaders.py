@@ -261,6 +261,17 @@ class CopiesInGlsl(CopyTexts):
     abilities = Abilities(threads=True, packs=True, most_blocks=65535)
     own = (PLACE, "source_place", "destination_place")
 
+    @classmethod
+    def file_names(cls, naming: Any, name: str) -> list[str]:
+        """The function, and the variables and types that come with it."""
+        own = name.rstrip("_")
+        types = [naming.type_after(own, word) for word in ("source", "destination", "parameters")]
+        return [
+            name,
+            *(naming.after(own, word) for word in (SOURCE, DESTINATION, TILE, "sizes")),
+            *types,
+        ]
+
     @property
     def lines(self) -> list[str]:
         """The shaders of the file, one after the other."""

@@ -14,6 +14,7 @@ from lego_emit import Col, GroupBy, RegP, Row, Strided, TileBy, catalogue, copy,
 from lego_emit.algebra.masked import Padded
 from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space
+from lego_emit.copies.joined import joined
 from lego_emit.copies.launch import grid_of
 from lego_emit.copies.plan import plan_of
 from lego_emit.errors import InternalError, LegoError
@@ -377,6 +378,30 @@ def test_clang_takes_hip_for_a_device(tmp_path, need):
     quiet = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-Wno-pass-failed"]
     subprocess.run([clang, *flags, *quiet, "unit.hip", "-o", "unit.s"], cwd=tmp_path, check=True)
     assert "s_barrier" in (tmp_path / "unit.s").read_text()
+
+
+@pytest.mark.parametrize(
+    ("target", "other", "said"),
+    [
+        ("glsl", "moved_tile", "movedTile twice, of moved and moved_tile"),
+        ("wgsl", "movedSizes", "movedSizes twice, of moved and movedSizes"),
+        ("wgsl", "moved_", "movedSourceBytes twice"),
+        ("javascript", "Moved", "movedSourceBytes twice"),
+        ("fortran", "Moved", "Moved_source_bytes twice"),
+        ("cuda", "moved_launch", "moved_launch twice, of moved and moved_launch"),
+        ("cuda", "moved", "two functions moved_source_bytes"),
+        ("cuda", "moved_tile", ""),
+        ("c", "Moved", ""),
+    ],
+)
+def test_a_file_has_each_name_once(target, other, said):
+    """Names of variables, and names that a language spells alike."""
+    units = [copied((Row(M, 8), Col(M, 8)), target, name=name) for name in ("moved", other)]
+    if not said:
+        assert joined("all", units, target)
+        return
+    with pytest.raises(LegoError, match=said):
+        joined("all", units, target)
 
 
 def triangle(name, target):

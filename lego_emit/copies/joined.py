@@ -11,7 +11,7 @@ from typing import Any
 from ..algebra.block import Block
 from ..emit import registry
 from ..emit.naming import AS_WRITTEN, Naming, of_module
-from ..emit.nests import Routines
+from ..emit.nests import Routines, forms_of
 from ..emitted import Emitted, emit_program
 from ..errors import AssumptionError, TraceError
 from ..ir.program import Program
@@ -31,7 +31,7 @@ def joined(
     name: of the file. units: what generate() and copy() gave for that language, functions first. naming,
     header, index_types: of the file.
 
-    Raises TraceError where two of them have one name.
+    Raises TraceError where two of them have one name, as the language spells it, or what comes with one has.
 
         >>> from lego_emit import Row, generate, pack
         >>> tiles = Row(4, 4, 8, 8)
@@ -42,12 +42,20 @@ def joined(
     programs = [unit.lowered or unit.program for unit in units]
     functions = tuple(f for p in programs for f in p.functions)
     routines = Routines(r for p in programs for r in p.routines)
-    names = [*(f.name for f in functions), *(r.name for r in routines)]
-    for at, own in enumerate(names):
-        if own in names[:at]:
-            raise TraceError(
-                f"{name} would have two functions {own}; give one of them another name"
-            )
+    printer = registry.printer(target)
+    spelled = printer.spelling(naming).naming
+    found: dict[str, str] = {}  # names by what they are in the text
+    called = [(f.name, spelled.public(f.name)) for f in functions]
+    for r in routines:
+        own = forms_of(printer).file_names(spelled, spelled.public(r.name))
+        called += [(r.name, text) for text in own]
+    for own, text in called:
+        key = text.lower() if printer.case_insensitive else text
+        if (other := found.get(key)) is not None:
+            twice = f"{text} twice, of {other} and {own}"
+            one = f"two functions {own}" if own == other else twice
+            raise TraceError(f"{name} would have {one}; give one of them another name")
+        found[key] = own
     first = programs[0]
     program = Program(
         name,
@@ -59,7 +67,7 @@ def joined(
         checks=first.checks,
         routines=routines,
     )
-    naming = of_module(registry.printer(target), replace(first, name=name), naming)
+    naming = of_module(printer, replace(first, name=name), naming)
     return emit_program(program, target, naming=naming, index_types=index_types)
 
 

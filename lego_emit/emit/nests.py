@@ -496,6 +496,11 @@ class CopyTexts:
     has_parts = False  # whether a user's own threads can do parts of a copy
 
     @classmethod
+    def file_names(cls, naming: Any, name: str) -> list[str]:
+        """What a file has of a routine of that name."""
+        return [name]
+
+    @classmethod
     def refuses(cls, value: Node, element_bytes: int) -> str:
         """Why elements can't be changed on their way by a value; "" where they can."""
         return ""
