@@ -391,6 +391,12 @@ def as_set(vectors):
     return sum(1 << v for v in {*vectors})
 
 
+@functools.lru_cache(1 << 16)
+def span_of(columns):
+    """All sums of a frozenset of columns, as a set."""
+    return as_set(spanned(columns))
+
+
 @functools.cache
 def spaces(dimensions, size):
     """All spaces of one dimension within another, as sets."""
@@ -447,8 +453,8 @@ def better(pair, element_bytes, mine, gpu=NVIDIA):
                     forbidden = _forbidden(vector, others, common, wide, narrow)
                     if forbidden is None:
                         continue
-                    one = as_set(spanned([*vector, *others, *lanes[0]]))
-                    other = as_set(spanned([*word, *vector[:common], *lanes[1]]))
+                    one = span_of(frozenset([*vector, *others, *lanes[0]]))
+                    other = span_of(frozenset([*word, *vector[:common], *lanes[1]]))
                     for index in spaces(bits, above):
                         if index & forbidden:
                             continue
@@ -461,14 +467,15 @@ def better(pair, element_bytes, mine, gpu=NVIDIA):
 
 def _forbidden(vector, others, common, wide, narrow):
     """What no index column may be; None where the columns cannot be a memory's."""
-    found = as_set(spanned([*vector, *others])[1:])
+    found = span_of(frozenset([*vector, *others])) & ~1
     for k, v in enumerate(vector):
         both = [narrow.lanes, narrow.others] if k < common else []
         rest = [x for x in (*vector, *others) if x != v]
-        still = spanned([*rest, *itertools.chain(wide.lanes, wide.others, *both)])
-        if v in still:
+        columns = [*rest, *itertools.chain(wide.lanes, wide.others, *both)]
+        still = span_of(frozenset(columns))
+        if still >> v & 1:
             return None
-        found |= as_set(v ^ x for x in still)
+        found |= span_of(frozenset([v, *columns])) & ~still
     return found
 
 

@@ -34,11 +34,13 @@ class LinearAccess:
         """The offsets that the access has in a memory, a layout from coordinates."""
         return split(self.layout.compose(memory))
 
-    def _groups(self, gpu: SharedMemory, width: int, write: bool) -> list[tuple[int, ...]]:
-        active = 1 << len(self.lanes)
-        starts = {lane: f2.times(self.lanes, lane) for lane in range(active)}
-        groups = gpu.phases(starts, width, write)
-        return [tuple(lane for lane in group if lane < active) for group in groups]
+    def _groups(self, gpu: SharedMemory, width: int, write: bool) -> list[list[int]]:
+        """The images of the lanes that are served together."""
+        images = [0]
+        for column in self.lanes:
+            images += [image ^ column for image in images]
+        groups = gpu.phases(dict(enumerate(images)), width, write)
+        return [[images[lane] for lane in group if lane < len(images)] for group in groups]
 
     def phases(self, gpu: SharedMemory, width: int, write: bool) -> int:
         """How many groups of lanes there are, in an access of so many bytes a lane."""
@@ -46,7 +48,7 @@ class LinearAccess:
 
     def in_phase(self, gpu: SharedMemory, width: int, write: bool) -> list[int]:
         """The images of the lanes that are served together, as a basis."""
-        images = [f2.times(self.lanes, lane) for lane in self._groups(gpu, width, write)[0]]
+        images = self._groups(gpu, width, write)[0]
         return [images[k] for k in f2.Echelon(images).pivots]
 
 
