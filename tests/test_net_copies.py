@@ -151,6 +151,14 @@ def test_what_failed():
     assert judge(FAILED) == []
 
 
+@pytest.mark.parametrize("number", [19, 49])
+def test_tiles_of_short_digits_fit_into_shared_memory(number):
+    """Whose first digit has fewer rows than all banks hold."""
+    text = str(bits_of(31, number).emit("cuda"))
+    (size,) = map(int, re.findall(r"unsigned char tile\[(\d+)\]", text))
+    assert size <= 48 * 1024  # what a block has wherever CUDA runs
+
+
 def test_numpy_s_model_is_the_layout_s():
     """Positions are those of the reference evaluator."""
     from lego_emit.algebra.reference import table

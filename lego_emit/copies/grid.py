@@ -349,7 +349,7 @@ class GridNest:
             found[k] = Pitch(running)
             if k == p:
                 rows = phase // running if phase % running == 0 else 1
-                rows = -(-max(rows, pack) // pack) * pack
+                rows = min(-(-max(rows, pack) // pack) * pack, tile[k])
                 pad = _padding(rows * running, cells.bytes)
                 found[k] = Pitch(running, pad if tile[k] > rows else 0, rows)
                 running = (rows * running + pad) * -(-tile[k] // rows)

@@ -3,7 +3,7 @@
 // A copy from Row(16, 16) to GroupBy([16, 16]).OrderBy(RegP([2, 2, 2, 2, 2, 2, 2, 2], [0, 4, 1, 5,
 // 2, 6, 3, 7]))
 #ifndef LEGO_MORTON_CL
-#define LEGO_MORTON_CL 0x7516ddb8
+#define LEGO_MORTON_CL 0x352710c8
 
 /// How many bytes the source of morton has.
 static inline long morton_source_bytes(void) {
@@ -29,7 +29,7 @@ static inline long morton_blocks(void) {
 /// @note Launch groups of 256 work items, any number of them: morton_blocks() is best.
 kernel __attribute__((reqd_work_group_size(256, 1, 1))) void morton(
     global const void *restrict src, global void *restrict dst) {
-  local uint4 tile[125];
+  local uint4 tile[20];
   global const ushort *const src2 = (global const ushort *)src;
   global ushort *const dst2 = (global ushort *)dst;
   global const uint *const src4 = (global const uint *)src;
@@ -42,14 +42,14 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void morton(
       const long reads = 64 * k0;
       const long writes = 64 * k0;
       for (long item = (long)get_local_id(0); item < 64; item += 256) {
-        const long base = 132 * ((item & 0x20) >> 5) + 33 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
-            + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
+        const long base = 20 * ((item & 0x20) >> 5) + 5 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
+            + 10 * (item & 4) + 5 * (item & 2) + 2 * (item & 1);
         const uint x0 = src4[reads + item];
         tile4[base] = x0;
       }
       barrier(CLK_LOCAL_MEM_FENCE);
       for (long item = (long)get_local_id(0); item < 64; item += 256) {
-        const long base1 = 33 * ((item & 0x3c) >> 2) + (item & 3);
+        const long base1 = 5 * ((item & 0x3c) >> 2) + (item & 3);
         const uint x = tile4[base1];
         dst4[writes + item] = x;
       }
@@ -65,6 +65,6 @@ kernel __attribute__((reqd_work_group_size(256, 1, 1))) void morton(
   }
 }
 
-#elif LEGO_MORTON_CL != 0x7516ddb8
+#elif LEGO_MORTON_CL != 0x352710c8
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_CL

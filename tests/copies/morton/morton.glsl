@@ -6,7 +6,7 @@
 // For GLSL 4.50 core or newer and for Vulkan GLSL: include it, or put its text, after the shader's
 // #version line.
 #ifndef LEGO_MORTON_GLSL
-#define LEGO_MORTON_GLSL 0x501186ad
+#define LEGO_MORTON_GLSL 0x313315dc
 
 // How many bytes the source of morton has.
 int mortonSourceBytes() {
@@ -26,7 +26,7 @@ int mortonBlocks() {
 layout(local_size_x = 256) in;
 layout(std430, binding = 0) readonly buffer MortonSource { uint mortonSrc[]; };
 layout(std430, binding = 1) buffer MortonDestination { uint mortonDst[]; };
-shared uint mortonTile[499];
+shared uint mortonTile[79];
 
 // Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x 2
 // words of 4 bytes through shared memory.
@@ -40,15 +40,15 @@ void morton() {
     int reads = 64 * k0;
     int writes = 64 * k0;
     for (int item = int(gl_LocalInvocationIndex); item < 64; item += 256) {
-      int base = 132 * ((item & 0x20) >> 5) + 33 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
-          + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
+      int base = 20 * ((item & 0x20) >> 5) + 5 * ((item & 0x10) >> 4) + ((item & 8) >> 3)
+          + 10 * (item & 4) + 5 * (item & 2) + 2 * (item & 1);
       uint x0 = mortonSrc[reads + item];
       mortonTile[base] = x0;
     }
     memoryBarrierShared();
     barrier();
     for (int item = int(gl_LocalInvocationIndex); item < 64; item += 256) {
-      int base1 = 33 * ((item & 0x3c) >> 2) + (item & 3);
+      int base1 = 5 * ((item & 0x3c) >> 2) + (item & 3);
       uint x = mortonTile[base1];
       mortonDst[writes + item] = x;
     }
@@ -57,6 +57,6 @@ void morton() {
   }
 }
 
-#elif LEGO_MORTON_GLSL != 0x501186ad
+#elif LEGO_MORTON_GLSL != 0x313315dc
 #error two different units are named morton; give name= to one of them
 #endif  // LEGO_MORTON_GLSL

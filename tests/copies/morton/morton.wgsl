@@ -22,7 +22,7 @@ fn mortonBlocks() -> i32 {
 
 @group(0) @binding(0) var<storage, read> mortonSrc: array<u32>;
 @group(0) @binding(1) var<storage, read_write> mortonDst: array<u32>;
-var<workgroup> mortonTile: array<u32, 499>;
+var<workgroup> mortonTile: array<u32, 79>;
 
 /// Copies each element of the source to its place in the destination: tiles of 2 x 2 x 2 x 2 x 2 x
 /// 2 words of 4 bytes through shared memory.
@@ -41,14 +41,14 @@ fn morton(
     let reads = 64 * k0;
     let writes = 64 * k0;
     for (var item = i32(own); item < 64; item += 256) {
-      let base = 132 * ((item & 0x20) >> 5u) + 33 * ((item & 0x10) >> 4u) + ((item & 8) >> 3u)
-          + 66 * (item & 4) + 33 * (item & 2) + 2 * (item & 1);
+      let base = 20 * ((item & 0x20) >> 5u) + 5 * ((item & 0x10) >> 4u) + ((item & 8) >> 3u)
+          + 10 * (item & 4) + 5 * (item & 2) + 2 * (item & 1);
       let x0 = mortonSrc[reads + item];
       mortonTile[base] = x0;
     }
     workgroupBarrier();
     for (var item = i32(own); item < 64; item += 256) {
-      let base1 = 33 * ((item & 0x3c) >> 2u) + (item & 3);
+      let base1 = 5 * ((item & 0x3c) >> 2u) + (item & 3);
       let x = mortonTile[base1];
       mortonDst[writes + item] = x;
     }

@@ -2,7 +2,7 @@
 //
 // A copy from Row(16, 16) to Strided(((4, 4), 16), ((1, 64), 4))
 #ifndef LEGO_VNNI_METAL
-#define LEGO_VNNI_METAL 0x41e5c4bb
+#define LEGO_VNNI_METAL 0x6b502e56
 
 #include <metal_stdlib>
 
@@ -32,7 +32,7 @@ kernel void vnni(
     device const uchar *src [[buffer(0)]], device uchar *dst [[buffer(1)]],
     uint own [[thread_position_in_threadgroup]], uint group [[threadgroup_position_in_grid]],
     uint groups [[threadgroups_per_grid]]) {
-  threadgroup metal::uint4 tile[29];
+  threadgroup metal::uint4 tile[17];
   device const uchar *const src1 = src;
   device uchar *const dst1 = dst;
   threadgroup uchar *const tile1 = reinterpret_cast<threadgroup uchar *>(tile);
@@ -46,7 +46,7 @@ kernel void vnni(
         const long i1 = item % 4;
         const long i0 = item / 4;
         const long first = i1 + 16 * i0;
-        const long place = 4 * i1 + 33 * i0;
+        const long place = 4 * i1 + 17 * i0;
         const uint x0 = src4[first];
         const uint x1 = src4[first + 4];
         const uint x2 = src4[first + 8];
@@ -68,7 +68,7 @@ kernel void vnni(
       for (long item = own; item < 64; item += 256) {
         const long i1 = item % 16;
         const long i0 = item / 16;
-        const uint x = tile4[i1 + 33 * i0];
+        const uint x = tile4[i1 + 17 * i0];
         dst4[i1 + 16 * i0] = x;
       }
       metal::threadgroup_barrier(metal::mem_flags::mem_threadgroup);
@@ -96,6 +96,6 @@ kernel void vnni(
   }
 }
 
-#elif LEGO_VNNI_METAL != 0x41e5c4bb
+#elif LEGO_VNNI_METAL != 0x6b502e56
 #error two different units are named vnni; give name= to one of them
 #endif  // LEGO_VNNI_METAL
