@@ -152,7 +152,7 @@ class CopiesInOpenCl(CopyTexts):
     """What a file's template has of its copies."""
 
     lines_of: Any = LinesInOpenCl
-    abilities = Abilities(threads=True)
+    abilities = Abilities(threads=True, shared=2**15)
     includes: tuple[str, ...] = ()
 
     @property

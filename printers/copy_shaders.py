@@ -258,7 +258,7 @@ class CopiesInGlsl(CopyTexts):
 
     lines_of: Any = LinesInGlsl
     index_type, places_type = INT32, "int32"
-    abilities = Abilities(threads=True, packs=True, most_blocks=65535)
+    abilities = Abilities(threads=True, packs=True, most_blocks=65535, shared=2**14)
     own = (PLACE, "source_place", "destination_place")
 
     @classmethod

@@ -154,6 +154,22 @@ def test_texts_are_short_and_the_same():
             assert str(unit).count("__syncthreads") <= 4
 
 
+@pytest.mark.parametrize(
+    ("language", "most"),
+    [("cuda", 48), ("hip", 48), ("opencl", 32), ("metal", 32), ("glsl", 16), ("wgsl", 16)],
+)
+def test_a_tile_fits_into_what_a_block_has(language, most):
+    """KiB of shared memory that CUDA has, and that OpenCL, Metal, Vulkan and WebGPU guarantee."""
+    for size in (1, 2, 4, 8, 16):
+        text = str(copy(Row(M, N), Col(M, N), language, element=size))
+        bytes_of = {"cuda": 1, "hip": 1, "opencl": 16, "metal": 16}.get(language, 4)
+        bytes_of *= 1 + (language in SHADERS and size > 4) * (size // 4 - 1)
+        found = re.findall(r"(?i)tile\w*(?:\[|: array<[\w<>]+, )(\d+)", text)
+        if found:
+            assert max(map(int, found)) * bytes_of <= most * 1024
+        assert found or language in SHADERS
+
+
 # -- banks -------------------------------------------------------------------------------------------
 
 

@@ -95,9 +95,9 @@ class GridNest:
         names: Scopes,
         sizes: Sizes,
         tiles: bool,
-        is_small: bool = False,
+        shared: int = 3 * 2**14,
     ):
-        self.is_small = is_small  # whether a tile has half of the memory
+        self.shared = shared  # bytes that a block of threads has for a tile and its padding
         self.box, self.bytes, self.names, self.sizes = box, element_bytes, names, sizes
         self.digits, self.tiles = box.digits, tiles
         self.kinds: list[str] = []
@@ -253,7 +253,7 @@ class GridNest:
         packs = cells.packed > 1
         line = PACKED if packs else max(1, min(64, LINE // size))
         most = PACKED**2 if packs else min(WAITING, MOST_TILE // size)
-        if self.is_small:
+        while most * size >= self.shared:  # beside padding
             line, most = max(1, line // 2), most // 2
         found = [1] * len(self.digits)
         ends = []

@@ -50,7 +50,7 @@ def grid_of(
     if abilities.packs and word < WORD:
         each = WORD // word
         nests = [
-            GridNest(box, word, names, sizes, at == 0, abilities.packs)
+            GridNest(box, word, names, sizes, at == 0, abilities.shared)
             for at, box in enumerate(boxes)
         ]
 
@@ -69,7 +69,7 @@ def grid_of(
             kinds.append(f"a thread for each word of {each} elements")
         return (*names.lets, *body), tuple(kinds), launched(blocks, names.lets, abilities)
     for at, box in enumerate(boxes):
-        nest = GridNest(box, word, names, sizes, at == 0, abilities.packs)
+        nest = GridNest(box, word, names, sizes, at == 0, abilities.shared)
         body, some = nest.alone() if abilities.packs else nest.statements()
         statements += body
         blocks += some

@@ -63,8 +63,8 @@ class Statements(NamedTuple):
 class Abilities(NamedTuple):
     """What a language has for copies. kernels: local arrays whose lanes are exchanged in registers; streams: stores
     past the caches; strided: assignments between views of arrays, which take the place of loops; threads: those of
-    a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; packs: memories are arrays of one
-    type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
+    a GPU, whose statements (lego_emit/ir/grids.py) do; most_blocks: of threads, in a launch; shared: bytes of memory that
+    such a block has for its threads; packs: memories are arrays of one type, of words of 4 bytes where elements have fewer; pairs: registers that hold two blocks side by side; fetches:
     hints for what is read and written soon; segments: several elements for one call of the index functions; passes: a
     kernel from a buffer that another one fills; calls: functions that move boxes of one kind; signed: integers below 0,
     as strides that fall are; squares: two registers of two blocks that are loaded and stored whole; block: what
@@ -77,6 +77,7 @@ class Abilities(NamedTuple):
     strided: bool = False
     threads: bool = False
     most_blocks: int = 2**31 - 1
+    shared: int = 3 * 2**14
     packs: bool = False
     pairs: bool = True
     segments: bool = False
