@@ -96,6 +96,15 @@ def test_words_of_four_bytes_and_more():
     assert "words of 16 bytes" in str(tiles.plan)
 
 
+@pytest.mark.parametrize("target", SHADERS)
+@pytest.mark.parametrize("size", [1, 2])
+def test_words_of_destinations_that_fall(target, size):
+    """Places say which elements they have where strides rise: the others were refused, or taken apart below 0."""
+    for strides, offset in (((-N, 1), N * (M - 1)), ((N, -1), N - 1), ((-1, M), M - 1)):
+        falling = Strided((M, N), strides, offset=offset)
+        assert copied((Row(M, N), falling), target, element=size, name="moved").checks
+
+
 def test_shaders_move_whole_words():
     for size in (1, 2):
         text = str(copy(Row(64, 32), Col(64, 32), "wgsl", element=size, name="moved"))
@@ -285,11 +294,10 @@ def test_a_wrong_kernel_is_not_given_out():
 # -- compiled and run --------------------------------------------------------------------------------
 
 
-# What shaders have no copies of: a keyword as a name, halves and bytes whose positions are no sums of words.
+# What shaders have no copies of: a keyword as a name, halves whose positions are no sums of words.
 REFUSED = {
     "shared": "no name for a function",
     "swizzled": "elements of 2 bytes share",
-    "reversed": "lie among each other",
 }
 
 
@@ -444,6 +452,7 @@ WRONG = {
     "MLIR has no copies": lambda: copy(Row(4), Row(4), "mlir"),
     "Triton has no copies": lambda: copy(Row(4), Row(4), "triton"),
     "Python has no copies": lambda: copy(Row(4), Row(4), "python"),
+    "lie among each other": lambda: copy(Row(3, 2), Strided((3, 2), (2, 3)), "wgsl", element=2),
     "share words of 4": lambda: copy(Row(8, 8), catalogue["hilbert.2D"](8, 8), "wgsl", element=2),
     "zero=False": lambda: copy(Row(5, 6), Padded([5, 6], catalogue["hilbert.2D"](8, 8)), "cuda"),
     r"does not fit int32 .*; a copy's numbers have the type": lambda: copy(

@@ -10,8 +10,9 @@ from ..ir.nests import Abilities, Each, Let, Statement, walk
 from ..ir.nodes import Node, const, made, var
 from .digits import Digit, Size, Sizes
 from .grid import WORD, GridNest, ceiling, product_of, resolved
-from .plan import Box, Plan
+from .plan import Box, Plan, by_stride
 from .scopes import Scopes
+from .tiles import falls
 
 IN_THREADS = Abilities(threads=True)
 
@@ -34,6 +35,18 @@ def in_words(box: Box, parts: int, sizes: Sizes) -> Box:
     return Box((*digits, within), times(box.a), times(box.b), box.is_padding)
 
 
+def upright(box: Box, sizes: Sizes) -> Box:
+    """The same box, whose digits rise in the destination: a place of it, taken apart, says which index it has."""
+    a, b, digits = box.a, box.b, list[Digit]()
+    for d in box.digits:
+        if falls(d.b):
+            last = sizes.plus(d.n, -1)
+            a, b = (sizes.plus(at, sizes.times(last, s)) for at, s in ((a, d.a), (b, d.b)))
+            d = Digit(d.n, sizes.times(-1, d.a), sizes.times(-1, d.b))
+        digits.append(d)
+    return Box(tuple(by_stride(digits, sizes)), a, b, box.is_padding)
+
+
 def grid_of(
     plan: Plan, taken: Sequence[str] = (), abilities: Abilities = IN_THREADS
 ) -> tuple[tuple[Statement, ...], tuple[str, ...], Node]:
@@ -50,7 +63,7 @@ def grid_of(
     if abilities.packs and word < WORD:
         each = WORD // word
         nests = [
-            GridNest(box, word, names, sizes, at == 0, abilities.shared)
+            GridNest(upright(box, sizes), word, names, sizes, at == 0, abilities.shared)
             for at, box in enumerate(boxes)
         ]
 

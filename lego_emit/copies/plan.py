@@ -395,10 +395,10 @@ def merged(digits: Sequence[Digit], arithmetic: Sizes, is_padding: bool = False)
                 left.append(Digit(arithmetic.times(x.n, y.n), x.a, x.b))
                 done = False
                 break
-    return _by_stride(left, arithmetic)
+    return by_stride(left, arithmetic)
 
 
-def _by_stride(digits: Sequence[Digit], arithmetic: Sizes) -> list[Digit]:
+def by_stride(digits: Sequence[Digit], arithmetic: Sizes) -> list[Digit]:
     """By falling stride of the destination, as far as that is known; those of equal stride stay."""
     found: list[Digit] = []
     for d in digits:
@@ -442,7 +442,7 @@ def _check_injective(space: IndexSpace, arithmetic: Sizes) -> None:
             continue
         far = [replace(d, b=_without_sign(d.b, arithmetic)) for d in box.digits]
         reach: Size = 0  # of the faster digits
-        for fast, slow in pairwise(_by_stride(far, arithmetic)[::-1]):
+        for fast, slow in pairwise(by_stride(far, arithmetic)[::-1]):
             end = arithmetic.times(fast.n, fast.b)
             reach = arithmetic.plus(reach, arithmetic.times(arithmetic.plus(fast.n, -1), fast.b))
             if arithmetic.at_most(end, slow.b):
