@@ -96,6 +96,12 @@ def test_words_of_four_bytes_and_more():
     assert "words of 16 bytes" in str(tiles.plan)
 
 
+@pytest.mark.slow
+def test_many_bits_are_checked_in_little_memory():
+    """All of 2^32 places were listed."""
+    assert copy(Row(2**16, 2**16), catalogue["morton.2D"](2**16, 2**16), "cuda", element=1).checks
+
+
 @pytest.mark.parametrize("target", SHADERS)
 @pytest.mark.parametrize("size", [1, 2])
 def test_words_of_destinations_that_fall(target, size):

@@ -43,6 +43,7 @@ from .values import value_of
 MOST_CHECKED = 2**12  # places of a memory that a nest is run over in Python
 MOST_PLANNED = 2**20  # that a plan's boxes are compared at
 MOST_IN_THREADS = 2**16  # that threads carry out at once
+MOST_OF_BITS = 2**20  # elements of a box of so many digits that few of each are many
 MOST_BLOCKS = 16  # of those
 MOST_DRAWN, MOST_COVERING = 400, 6  # sizes that are looked at for boxes, and taken
 MOST_COVERED = 2**16  # places of a memory there where a single tile has more than MOST_CHECKED
@@ -468,7 +469,8 @@ def check_small_threads(plan: Plan, abilities: Abilities) -> None:
 
 
 def _of_fewer(box: Box, most: int) -> Box | None:
-    """A box of at most about so many of each digit, which have the same rest; None where it is still large."""
+    """A box of at most about so many of each digit, which have the same rest, and one of the farthest of many digits of
+    two; None where it is still large."""
     digits = tuple(
         Digit(d.n if d.n <= 2 * most else most + d.n % most, d.a, d.b) for d in box.digits
     )
@@ -476,6 +478,10 @@ def _of_fewer(box: Box, most: int) -> Box | None:
         if most > TILES[-1]:
             return None
         digits = tuple(Digit(min(d.n, _least(d)), d.a, d.b) for d in digits)
+    far = sorted(digits, key=lambda d: min(abs(d.a), abs(d.b)))
+    while prod(d.n for d in far) > MOST_OF_BITS and 1 not in (far[-1].a, far[-1].b):
+        digits = tuple(replace(d, n=1) if d == far[-1] else d for d in digits)
+        far.pop()
     return replace(box, digits=digits)
 
 
