@@ -1,5 +1,6 @@
 """Copies for GPUs: what threads do, evaluated with barriers and races, compiled, and run on the host or a driver."""
 
+import ctypes
 import re
 import subprocess
 from dataclasses import replace
@@ -7,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from marks import rest_deep, rest_slow
+from net.copies import bits_of, cut_of, pair_of, rare_of
 from test_copies import MEMORIES, SIZES, changed
 from test_copy_languages import COPIES, made
 
@@ -16,7 +18,8 @@ from lego_emit.copies.checks import check
 from lego_emit.copies.digits import index_space
 from lego_emit.copies.joined import joined
 from lego_emit.copies.launch import grid_of
-from lego_emit.copies.plan import plan_of
+from lego_emit.copies.plan import PAD, plan_of
+from lego_emit.copies.values import value_of
 from lego_emit.errors import InternalError, LegoError
 from lego_emit.ir.grids import (
     TILE,
@@ -452,6 +455,93 @@ def test_names_of_sizes_are_no_others(name, target):
             assert not re.search(
                 rf"(?:unsigned|uint|char|u?long|short|let|var|int) {name} =(?! movedS)", text
             )
+
+
+# Runs a launcher on memories of a GPU that begin `shift` bytes late; what is around the destination comes back, too.
+ON_A_GPU = """
+#include <vector>
+template <int N> struct Record { unsigned char bytes[N]; };
+template <class F>
+int launched(const char* src, long long n, char* dst, long long m, long long shift, F launch) {
+  char *from, *to;
+  if (cudaMalloc(&from, n + shift + 1) || cudaMalloc(&to, m)) return -1;
+  cudaMemcpy(from + shift, src, n, cudaMemcpyHostToDevice);
+  cudaMemcpy(to, dst, m, cudaMemcpyHostToDevice);
+  int error = launch(from + shift, to + shift);
+  cudaMemcpy(dst, to, m, cudaMemcpyDeviceToHost);
+  error = error ? error : cudaGetLastError();
+  cudaFree(from), cudaFree(to);
+  return error;
+}
+"""
+AROUND = 64  # bytes
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("case", [pair_of, rare_of, cut_of, bits_of])
+def test_random_copies_on_a_gpu(case, need, tmp_path):
+    """Guard bytes, memories that begin at a line and one element behind it, against the net's model."""
+    nvcc = need("nvcc", "apt-get install nvidia-cuda-toolkit")
+    pairs, text = {}, ON_A_GPU
+    for number in range(60):
+        try:
+            unit = case(41, number).emit("cuda")
+        except LegoError:  # no parts on a GPU, nor sizes that are called as something of a kernel
+            continue
+        pairs[number] = case(41, number), unit
+        T = TYPES.get(unit.plan.element_bytes, f"Record<{unit.plan.element_bytes}>")
+        given = [f"sizes[{k}]" for k in range(len(unit.plan.space.sizes))]
+        call = ", ".join([*given, f"(const {T}*)src", f"({T}*)dst"])
+        text += f"""{unit}
+extern "C" int run_{number}(
+    const char* src, long long n, char* dst, long long m, long long shift, const long long* sizes) {{
+  return launched(src, n, dst, m, shift, [=](const char* src, char* dst) {{ return {unit.name}_launch({call}); }});
+}}
+"""
+    (tmp_path / "copies.cu").write_text(text)
+    build = [
+        nvcc,
+        "-std=c++17",
+        "-arch=native",
+        "-shared",
+        "-Xcompiler",
+        "-fPIC",
+        "-o",
+        "lib.so",
+        "copies.cu",
+    ]
+    subprocess.run(build, cwd=tmp_path, check=True)
+    library, count = ctypes.CDLL(tmp_path / "lib.so"), 0
+    for number, (pair, unit) in pairs.items():
+        size = unit.plan.element_bytes
+        for sizes in pair.sizes(2):
+            named = {axis.name: n for axis, n in zip(pair.axes, sizes, strict=True)}
+            ends = [value_of(n, named) for n in (unit.plan.source_size, unit.plan.destination_size)]
+            given = np.random.default_rng(number).integers(0, 256, (ends[0], size), np.uint8)
+            places = pair.places(sizes)
+            for shift in (0, size):
+                found = np.full(ends[1] * size + shift + AROUND, 0xA5, np.uint8)
+                due = found.copy()
+                inside = due[shift : shift + ends[1] * size].reshape(-1, size)
+                inside[places >= 0] = given[places[places >= 0]]
+                inside[places == PAD] = 0
+                numbers = np.array([named[name] for name in unit.plan.space.sizes], np.int64)
+                run = [
+                    given.ctypes,
+                    given.nbytes,
+                    found.ctypes,
+                    found.nbytes,
+                    shift,
+                    numbers.ctypes,
+                ]
+                run = [
+                    ctypes.c_longlong(a) if isinstance(a, int) else a.data_as(ctypes.c_void_p)
+                    for a in run
+                ]
+                assert library[f"run_{number}"](*run) == 0
+                assert np.array_equal(found, due), (number, named, shift)
+                count += 1
+    assert count > 60
 
 
 WRONG = {
