@@ -634,6 +634,22 @@ def test_one_counter_takes_the_place_of_loops_over_bits():
         assert sum(isinstance(s, Loop) for s in walk(found)) == 1
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("language", rest_deep(["c", "rust", "numpy"], 1))
+def test_padding_of_tiles_within_tiles(language, toolchain_of):
+    """Where rows end within a tile whose parts lie apart, no number below 0 is divided."""
+    toolchain_of(language)
+    rows, halves = (M + 7) // 8, (N + 1) // 2
+    for tiles, order, columns in (
+        ([rows, 4, 2, N], [0, 1, 3, 2], N),
+        ([rows, 2, 2, 2, halves, 2], [0, 1, 2, 4, 3, 5], 2 * halves),
+        ([rows, 4, 2, halves, 2], [0, 1, 3, 2, 4], 2 * halves),
+    ):
+        padded = Padded([M, N], GroupBy([8 * rows, columns]).OrderBy(RegP(tiles, order)))
+        assert verified(copy(Row(M, N), padded, language, element=2))
+        assert verified(copy(padded, Row(M, N), language, element=2))
+
+
 def test_bits_that_fall_in_rust(need):
     need("rustc", "rustup")
     falls = Strided(

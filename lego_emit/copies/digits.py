@@ -151,6 +151,11 @@ class Sizes:
             return a % b
         return self.of(self.known.simplifier.mod(Expr.of(a), Expr.of(b)))
 
+    def divides_no_negative(self, value: Size) -> bool:
+        """Whether all dividends are known to be 0 or more."""
+        atoms = Expr.of(value).deep_atoms()
+        return all(self.known.nonneg(a.args[0]) for a in atoms if a.kind in ("floordiv", "digit"))
+
     def same(self, a: Size, b: Size) -> bool:
         """Whether two sizes are known to be equal."""
         if isinstance(a, int) and isinstance(b, int):

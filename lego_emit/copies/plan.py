@@ -348,10 +348,13 @@ def _beyond(axis: Axis, arithmetic: Sizes) -> Iterator[Segment]:
     last = axis.borders[-1]
     base = up_to(last)
     rest = arithmetic.plus(axis.rounded, arithmetic.times(-1, base))
-    count = arithmetic.quotient(axis.rounded, last)
-    if count is None:
+    rounded = arithmetic.quotient(axis.rounded, last)
+    if rounded is None:
         raise NoDigits(f"the padded extent {axis.rounded} is no multiple of {last}")
     count = arithmetic.floor(rest, last)
+    if not arithmetic.divides_no_negative(count):
+        held = arithmetic.plus(arithmetic.floor(before, last), 1)
+        count = arithmetic.plus(rounded, arithmetic.times(-1, held))
     if count != 0:
         top = len(axis.borders) - 1
         yield Segment(axis, top, base, top, count)
