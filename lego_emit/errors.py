@@ -145,23 +145,26 @@ class AssumptionError(LegoError, ValueError):
     code = "LE0203"
 
 
-class _OfIndexType(LegoError):
+class WidthError(LegoError, OverflowError):
+    """A value provably does not fit the index type."""
+
+    code = "LE0204"
+
     def __init__(self, message: str, way_out: str = ""):
         """way_out: what index_type= can do about it, behind the message; "" where another type is no way out."""
         super().__init__(f"{message}; {way_out}" if way_out else message)
         self.way_out = way_out
 
 
-class WidthError(_OfIndexType, OverflowError):
-    """A value provably does not fit the index type."""
-
-    code = "LE0204"
-
-
-class TargetError(_OfIndexType, ValueError):
+class TargetError(LegoError, ValueError):
     """An unknown target, a duplicate name, or something that the target cannot express."""
 
     code = "LE0401"
+
+    def __init__(self, message: str, way_out: str = ""):
+        """way_out: what index_type= can do about it, behind the message, as in a WidthError."""
+        super().__init__(f"{message}; {way_out}" if way_out else message)
+        self.way_out = way_out
 
 
 class OptionError(LegoError, TypeError):
